@@ -455,6 +455,29 @@ static void check_chain(void)
     }
 }
 
+/* Where it saves the folding, the summary has an eighth of the window in place of a quarter. */
+TEST(a_shorter_summary_saves_calls)
+{
+    static const struct {
+        int messages; /* of about 500 tokens */
+        bool folds;
+        int64_t most;
+    } rows[] = {{9, false, 2048}, {11, false, 1024}, {14, true, 2048}};
+    static const struct summary_act acts[] = {{.text = "One."}, {.text = "Two."}, {.text = "Three."},
+                                              {.text = "Four."}, {.text = "Five."}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        anew();
+        b.script.acts = acts;
+        b.script.act_count = COUNT(acts);
+        b.model.window = 8192;
+        for (int k = 0; k < rows[i].messages; k++)
+            add(k % 2 ? ROLE_ASSISTANT : ROLE_USER, letters('w', 2000));
+        assert_int_equal(make(), SUMMARY_DONE);
+        assert_int_equal(b.script.sent.len > 1, rows[i].folds);
+        assert_int_equal(b.script.sent.items[0].max_output, rows[i].most);
+    }
+}
+
 /* Every byte of every message is in some request, in order; each request fits the window. */
 TEST(folding_skips_nothing)
 {

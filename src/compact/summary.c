@@ -523,11 +523,13 @@ static enum summary_result summarise(struct making *m, const struct summary_mess
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* Sets the sizes of parts. False: not even a small part fits the model's window. */
-static bool measure(struct making *m)
+/* Sets the sizes of parts, beside a summary of at most this share of the window. False: not even a
+ * small part fits the model's window. */
+static bool measure(struct making *m, int64_t share)
 {
+    m->system = m->job->system;
     int64_t window = m->s->window > 0 ? m->s->window : LARGEST_WINDOW;
-    m->max_output = at_most(at_most(m->job->max_tokens, m->s->max_output), m->s->window / 4);
+    m->max_output = at_most(at_most(m->job->max_tokens, m->s->max_output), m->s->window / share);
     if (m->max_output < 1)
         m->max_output = 1;
     auto_free char *prompt = prompt_text(m, INT16_MAX, INT16_MAX);
@@ -573,14 +575,19 @@ enum summary_result summary_make(const struct summary_job *job, const struct sum
 {
     struct making m = {
         .job = job, .s = s, .host = host, .out = out, .failure = failure, .system = job->system};
-    struct summary_parts parts;
+    struct summary_parts parts = {0};
+    /* A summary of an eighth, as policy.h reserves, if one call is enough then. */
+    static const int64_t shares[] = {4, 8, 4};
     *out = (struct summary){.usage = USAGE_UNKNOWN, .cost = -1};
     failure_clear(failure);
     for (size_t i = 0; i < job->input->count && !m.updates; i++)
         m.updates = job->plan->fates.items[i] == FATE_GOES && job->input->messages[i].summary;
-    if (!measure(&m))
-        return fails(&m, FAILURE_OVERFLOW, "it leaves no room for a summary");
-    make_parts(&m, &parts);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && (i == 0 || parts.items.len > 1); i++) {
+        vec_release(&parts.items);
+        if (!measure(&m, shares[i]))
+            return fails(&m, FAILURE_OVERFLOW, "it leaves no room for a summary");
+        make_parts(&m, &parts);
+    }
     const struct message_source *source = job->input->source;
     enum summary_result result = SUMMARY_EMPTY;
     m.of = (int)parts.items.len;
