@@ -206,6 +206,19 @@ TEST(a_call_is_told_from_its_beginning_to_its_end)
                 "'text':'`````\\nint ```` a;\\n`````\\n'}}],'rawOutput':'int ```` a;'");
 }
 
+TEST(passages_that_go_with_a_message_are_a_call)
+{
+    struct event *ev = make(EVENT_MEMORY_RECALLED, "where?");
+    ev->hits = mem_strdup("[{\"content\":\"by the river\"},{\"content\":\"in May\"}]");
+    auto_free char *line = mem_printf(
+        "{'sessionUpdate':'tool_call','toolCallId':'recalled-%lld','title':'Recalled 2 passages',"
+        "'kind':'search','status':'completed','content':[{'type':'content','content':"
+        "{'type':'text','text':'by the river\\n\\nin May'}}]}\n",
+        (long long)ev->seq);
+    tell(ev);
+    expect(line);
+}
+
 /* Models give the ids of calls, and may give one again. */
 TEST(calls_of_one_id_are_different)
 {

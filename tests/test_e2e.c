@@ -122,7 +122,8 @@ TEST(stream_json_tells_every_event)
     for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++) {
         use(&dialects[i]);
         queue((struct reply){.text = "one two three four", .piece = 4, .input_tokens = 1500});
-        struct result o = ended(0, TURN("--output-format", "stream-json", "--model", "m", "count"));
+        struct result o = ended(0, TURN("--output-format", "stream-json", "--model", "m",
+                                      support_text("count for %s", dialects[i].name)));
         char *names = event_names(o.out);
         assert_true(strncmp(names, "run_started turn_started text_delta ", 36) == 0);
         assert_text(names, " text_complete turn_completed run_completed ");

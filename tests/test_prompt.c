@@ -54,6 +54,20 @@ static const struct context_part *part(const struct context *c, size_t i, enum c
 
 FIXTURE(setup, play_teardown);
 
+TEST(passages_of_memory_are_a_part_beside_the_message)
+{
+    PLAY({.text = "Nothing."});
+    struct context c = {.mode = NULL};
+    struct agent a = agent();
+    int64_t before = prompt_overhead(&a);
+    a.recalled = "Somebody said so.";
+    prompt_assemble(&c, &a);
+    assert_string_equal(part(&c, 4, CONTEXT_RECALLED, NULL)->text, a.recalled);
+    part(&c, 5, CONTEXT_MESSAGE, NULL);
+    assert_int_equal(prompt_overhead(&a) - before, strlen(a.recalled) / 4);
+    context_release(&c);
+}
+
 TEST(a_small_window_gets_the_beginning_of_a_skill)
 {
     char *skill = support_keep(skill_text("memory-retrieval"));

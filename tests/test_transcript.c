@@ -27,10 +27,13 @@ static void search_memory(const char *seq)
     tale(support_text("=call %s c1 memory_search {\"query\":\"sleep kyoto\"}", seq));
 }
 
+/* "SEQ": by the call; "SEQ TOKENS": with the message. */
 static void recall(const char *seq)
 {
     struct event *ev = EV(MEMORY_RECALLED, atoi(seq), "sleep kyoto");
-    ev->id = mem_strdup("c1");
+    const char *tokens = strchr(seq, ' ');
+    ev->id = tokens ? NULL : mem_strdup("c1");
+    ev->number = tokens ? atoi(tokens) : 0;
     ev->hits = mem_strdup(
         "[{\"id\":\"a\",\"score\":0.9,\"session_id\":\"s\",\"turn\":3,"
         "\"role\":\"user\",\"created_at\":\"2026-03-09T14:05:07.000Z\","
@@ -268,6 +271,10 @@ TEST(tool_lines_fit_any_width)
 TALE(a_search_in_memory_tells_its_hits, "=size 80 40", "=search 2", "=recall 3",
      "=result 4 c1 [{},{}]", "⌕ memory_search “sleep kyoto” → 1 match", "!by the river",
      "=toggle all", "by the river", "0.90 you · turn 3", "![{},{}]");
+
+TALE(a_message_was_sent_with_passages, "=size 80 40", "=asks 1 sleep kyoto?", "=recall 2 480",
+     "⌕ recalled 1 passage · 480 tokens", "!by the river", "=toggle all", "by the river",
+     "0.90 you · turn 3", "=text 3 There.", "There.");
 
 TALE(a_search_in_memory_across_pages_tells_them_too, "=size 80 40", "=page", "=recall 3",
      "=result 4 c1 [{},{}]", "=earlier more", "1 match", "=page", "=asks 1 where?", "=search 2",

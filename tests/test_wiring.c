@@ -2,6 +2,7 @@
  * hits, and errors where memory is off. */
 #include "base/json.h"
 #include "compact/discard.h"
+#include "session/conversation_operations.h"
 #include "session/memory_operations.h"
 #include "tests/damage.h"
 #include "tests/suite.h"
@@ -244,6 +245,58 @@ TEST_IF(capability_memory() && capability_compaction(), it_finds_what_went)
     json_free(hits);
     assert_null(strstr(surface_last_body(), SUMMARY "\n" FACT));
     assert_non_null(strstr(surface_last_body(), "zeppelin")); /* the result went to the model */
+}
+
+/* --- what is sent with a message -------------------------------------------------------------- */
+
+#define SENT "[From memory, for the message below."
+#define ABOUT_IT "Is the zeppelin of Friedrichshafen decided?"
+
+TEST_IF(capability_memory() && capability_compaction(), a_message_is_sent_with_what_memory_has)
+{
+    AUTO(engine_free_local) struct engine *s = open_remembering();
+    talk(s);
+    surface_ask(s, ABOUT_IT);
+    assert_null(strstr(surface_last_body(), SENT)); /* the request has it anyway */
+    compact_and_index(s, 4);
+    surface_send(s, &operation_turn_start, ABOUT_IT);
+    struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
+    assert_string_equal(n->event->model, "turn");
+    assert_string_equal(n->event->text, ABOUT_IT);
+    assert_null(n->event->id);
+    assert_in_range(n->event->number, 10, 1000);
+    assert_non_null(strstr(n->event->hits, FACT));
+    surface_expect_idle(s);
+    const char *sent = strstr(surface_last_body(), SENT);
+    assert_non_null(sent);
+    assert_non_null(strstr(sent, FACT));
+    assert_non_null(strstr(strstr(sent, FACT), ABOUT_IT)); /* the message comes after it */
+    surface_ask(s, "Tell me a joke about penguins.");
+    assert_null(strstr(surface_last_body(), SENT)); /* neither again, nor for this message */
+}
+
+TEST_IF(capability_memory() && capability_compaction(), memory_is_not_asked_where_it_is_off)
+{
+    static const struct {
+        const char *recall;
+        enum memory_access access;
+        bool sent, offered;
+    } rows[] = {{"auto", MEMORY_ACCESS_WRITE, true, true},
+                {"auto", MEMORY_ACCESS_OFF, false, false},
+                {"tool", MEMORY_ACCESS_WRITE, false, true},
+                {"off", MEMORY_ACCESS_WRITE, false, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        surface_set(CONFIG_MEMORY_RECALL, rows[i].recall);
+        AUTO(engine_free_local) struct engine *s = open_with(true, true, false);
+        talk(s);
+        compact_and_index(s, 3);
+        const struct session_memory_params access = {.access = rows[i].access};
+        assert_int_equal(surface_call(s, &operation_session_set_memory, &access)->error.code,
+                         ERR_OK);
+        surface_ask(s, ABOUT_IT);
+        assert_int_equal(strstr(surface_last_body(), SENT) != NULL, rows[i].sent);
+        assert_int_equal(was_offered("memory_search"), rows[i].offered);
+    }
 }
 
 TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)

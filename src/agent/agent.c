@@ -191,6 +191,8 @@ static bool call_model(struct turn *t)
         .system = system,
         .messages = a->history->messages.items,
         .message_count = a->history->messages.len,
+        .recalled = a->recalled,
+        .recalled_at = a->history->turn_first,
         .source = a->history->source,
         .tools = specs,
         .tool_count = spec_count,
@@ -284,6 +286,14 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     ev->origin = a->origin;
     turn_emit(&t, ev);
     t.number = a->history->turns;
+    if (a->recall && input && *input) {
+        int64_t room = a->window > 0 ? (a->window - agent_request_estimate(a)) / 8 : INT64_MAX;
+        int64_t most = config_integer(a->config, CONFIG_MEMORY_RECALL_TOKENS);
+        ev = NULL;
+        a->recalled = a->recall(a->context, input, room < most ? room : most, &ev);
+        if (ev)
+            turn_emit(&t, ev);
+    }
 
     turn_set_deadline(&t);
     while (outcome == OUTCOME_MORE && !t.lost && t.calls < AGENT_MAX_ROUNDS)

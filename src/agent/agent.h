@@ -31,6 +31,7 @@ struct agent {
     const struct instructions *instructions; /* files for the model; NULL: none */
     const char *learned;                     /* text on learned memory; NULL: none */
     const char *graph_hint;   /* … of the graph, where its tools are offered; NULL: nothing */
+    const char *recalled;     /* what memory has on the turn's message; NULL: nothing */
     const char *session_id;   /* NULL: unknown */
     enum input_origin origin; /* of the input */
     int64_t window;           /* tokens; 0 unknown. Learned from an overflow */
@@ -50,6 +51,10 @@ struct agent {
     /* Takes the event; numbers it, keeps it, applies it to the history and shows it. False: the
      * record could not be kept, and the turn must end. */
     bool (*emit)(void *context, struct event *ev, struct error *e);
+
+    /* What memory has on the message, within so many tokens, and an event for it; NULL: nothing
+     * that is likely to matter. The text lasts until the turn ends. NULL: memory is not asked. */
+    const char *(*recall)(void *context, const char *input, int64_t tokens, struct event **told);
 
     /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An
      * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. */

@@ -158,6 +158,8 @@ void prompt_assemble(struct context *out, const struct agent *a)
     add_front(out, a);
     for (size_t i = 0; i < h->messages.len; i++) {
         const struct message *m = &h->messages.items[i];
+        if (a->recalled && i == h->turn_first)
+            add_text(out, CONTEXT_RECALLED, NULL, 0, a->recalled);
         add_part(out, (struct context_part){.kind = m->summary ? CONTEXT_SUMMARY : CONTEXT_MESSAGE,
                                             .role = m->role,
                                             .seq = m->seq,
@@ -171,7 +173,7 @@ int64_t prompt_overhead(const struct agent *a)
 {
     AUTO(context_release) struct context front = {.mode = NULL};
     add_front(&front, a);
-    return front.tokens;
+    return front.tokens + (a->recalled ? (int64_t)strlen(a->recalled) / 4 : 0);
 }
 
 /* --- warnings --------------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ void prompt_told_release(struct prompt_told *t);
  * more than [tools] max_tokens. */
 void prompt_warn(struct turn *t, const struct context *prompt);
 
-/* Tokens of all parts before the messages. */
+/* Tokens of all parts but the messages. */
 int64_t prompt_overhead(const struct agent *a);
 
 #endif

@@ -17,6 +17,7 @@
     X(LEARNED, "learned", N_("learned"))                                                           \
     X(GRAPH, "graph", N_("graph"))                                                                 \
     X(TOOLS, "tools", N_("tools"))                                                                 \
+    X(RECALLED, "recalled", N_("memory"))                                                          \
     X(SUMMARY, "summary", N_("summary"))                                                           \
     X(MESSAGE, "message", N_("history"))
 

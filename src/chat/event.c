@@ -219,10 +219,12 @@ static const struct shape_field fields_MEMORY_INDEXED[] = {
     NUMBER("compaction", number, "Number of the compaction_completed that dropped their messages."), {0}};
 
 static const struct shape_field fields_MEMORY_RECALLED[] = {
-    TEXT("id", id, "Id of the tool call."),
-    TEXT("query", text, "Query of the model."),
+    OPTIONAL_TEXT("id", id, "Id of the tool call."),
+    OPTIONAL_TEXT("by", model, "\"turn\": found for the user's message and sent with it; else by a tool call."),
+    TEXT("query", text, "Query of the model, or the user's message."),
     COUNT("limit", limit, "Number of requested hits."),
     JSON_TEXT("hits", hits, "Entries, best first, as the model got them, and why."),
+    OPTIONAL_NUMBER("tokens", number, "Estimated tokens of what is sent with the message."),
     OPTIONAL_TEXT("badge", name, "Why memory could not be searched as configured, in English."), {0}};
 
 static const struct shape_field fields_GRAPH_CHANGED[] = {

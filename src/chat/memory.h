@@ -150,6 +150,9 @@ enum { MEMORY_PASSAGE = 800 }; /* characters of the text that a hit shows */
 
 struct memory_hits {
     VEC(struct memory_hit) items; /* best first */
+    /* The rarity (idf) of the question's words: of all, of those that memory has, and of a word
+     * that it does not have; 0: not ranked by words. */
+    double rarity, known, rarest;
     const char *badge; /* why the search was not the configured one, English, static: "words only:
                           …"; NULL: it was */
 };

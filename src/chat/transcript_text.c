@@ -272,10 +272,11 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         if (ev->count > 0)
             buf_addf(out, "> %s · %d %s\n\n", t->words->remembered, ev->count, t->words->messages);
         break;
-    case EVENT_MEMORY_RECALLED: { /* within the quote of the call */
+    case EVENT_MEMORY_RECALLED: { /* within the quote of the call, if it was one */
         AUTO(json_free_local)
         struct json *hits = ev->hits ? json_parse(ev->hits, strlen(ev->hits), NULL) : NULL;
-        buf_addf(out, "> %s · %zu %s\n", t->words->recalled, json_len(hits), t->words->messages);
+        buf_addf(out, "> %s · %zu %s\n%s", t->words->recalled, json_len(hits), t->words->messages,
+                 ev->id ? "" : "\n");
         break;
     }
     case EVENT_LEARNED_NOTED:

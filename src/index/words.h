@@ -59,6 +59,8 @@ struct words_question {
 /* rank_idf() of each word of a question; empty: not known. */
 struct word_weights {
     VEC(double) items;
+    double known; /* sum over the words that some text has */
+    double most;  /* of a word that no text has */
 };
 
 /* The best `limit` texts with a word of the question, and those that rank the same as the last

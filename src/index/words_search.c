@@ -549,9 +549,12 @@ static bool rank(const struct corpus *c, const struct words_question *question,
         .context = &facts,
     };
     vec_clear(&weights->items);
+    weights->known = 0;
+    weights->most = rank_idf(found->all, 0);
     for (size_t i = 0; i < found->entries.len; i++) {
         vec_push(&weights->items, rank_idf(found->all, found->entries.items[i]));
         in.idf_sum += vec_last(&weights->items);
+        weights->known += found->entries.items[i] > 0 ? vec_last(&weights->items) : 0;
     }
     in.idf = weights->items.items;
     in.terms = weights->items.len;

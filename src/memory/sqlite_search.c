@@ -262,6 +262,10 @@ bool sqlite_memory_search(struct memory *m, const struct memory_query *query,
         ok = look(&x, &all, e);
     }
     ok = store_step_end(s, began, ok, e);
+    for (size_t i = 0; i < x.weights.items.len; i++)
+        out->rarity += x.weights.items.items[i];
+    out->known = x.weights.known;
+    out->rarest = x.weights.most;
     vec_release(&x.scope.numbers);
     vec_release(&x.found.items);
     vec_release(&x.weights.items);

@@ -153,6 +153,7 @@ void outgoing_body_messages(struct outgoing_body *b, const struct request *reque
                             outgoing_write *write, void *context)
 {
     struct outgoing out = {.request = request};
+    const struct block recalled = {.type = BLOCK_TEXT, .text = (char *)request->recalled};
     json_out_name(&b->out, "messages");
     json_out_open(&b->out, '[');
     if (system && request->system && *request->system) {
@@ -164,8 +165,11 @@ void outgoing_body_messages(struct outgoing_body *b, const struct request *reque
     }
     for (size_t next = 0;;) {
         /* A turn is whole once the next one has begun. */
-        while (out.turns.len < 2 && next < request->message_count)
+        while (out.turns.len < 2 && next < request->message_count) {
+            if (request->recalled && next == request->recalled_at)
+                add(&out, ROLE_USER, next, &recalled);
             add_message(&out, next++);
+        }
         if (out.turns.len == 0)
             break;
         write(b, &out.turns.items[0], context);

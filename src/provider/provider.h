@@ -41,6 +41,9 @@ struct request {
     const char *system; /* NULL or "": none */
     const struct message *messages;
     size_t message_count;
+    const char
+        *recalled; /* quoted data that is sent before the text of message recalled_at; NULL */
+    size_t recalled_at;
     struct message_source *source; /* of those without blocks; NULL: all have them */
     const struct tool_spec *tools;
     size_t tool_count;

@@ -603,6 +603,29 @@ static void compaction_failed(struct acp_telling *t, const struct event *ev)
     t->compaction = 0;
 }
 
+/* Passages of memory that are sent with a message, as a call that is complete. */
+static void memory_recalled(struct acp_telling *t, const struct event *ev)
+{
+    char id[40];
+    AUTO(json_free_local)
+    struct json *hits = ev->hits ? json_parse(ev->hits, strlen(ev->hits), NULL) : NULL;
+    if (ev->id) /* the call is shown */
+        return;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    AUTO(buf_release) struct buf title = BUF_INIT;
+    for (const struct json *hit = json_first(hits); hit; hit = json_next(hit)) {
+        const char *content = json_get_string(hit, "content");
+        buf_addf(&text, "%s%s", text.len > 0 ? "\n\n" : "", content ? content : "");
+    }
+    size_t count = json_len(hits);
+    buf_addf(&title, ngettext("Recalled %zu passage", "Recalled %zu passages", count), count);
+    snprintf(id, sizeof id, "recalled-%" PRId64, ev->seq);
+    tell(t, "tool_call",
+         "toolCallId:s title:s kind:'search' status:'completed' "
+         "content:[{type:'content' content:{type:'text' text:s}}]",
+         id, title.data, text.data);
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 void acp_tell_event(struct acp_telling *t, const struct event *ev)
@@ -617,6 +640,7 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_REASONING_COMPLETE] = complete,
         [EVENT_TOOL_CALL_REQUESTED] = tool_call_requested,
         [EVENT_TOOL_EXECUTION_COMPLETED] = tool_execution_completed,
+        [EVENT_MEMORY_RECALLED] = memory_recalled,
         [EVENT_RETRYING] = retrying,
         [EVENT_COMPACTION_STARTED] = compaction_started,
         [EVENT_COMPACTION_DELTA] = compaction_delta,

@@ -69,6 +69,7 @@ void conversation_free(struct conversation *c)
     free(c->learned);
     instructions_release(&c->instructions);
     free(c->graph_hint);
+    free(c->recalled);
     backend_release(&c->summary_backend);
     free(c->summariser_label);
     backend_release(&c->backend);

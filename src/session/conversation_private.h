@@ -108,6 +108,7 @@ struct conversation {
     char *project;                    /* of `root`; NULL: not determined yet */
     char *learned;                    /* text about learned memory in the prompt; NULL: none */
     bool learned_used;                /* `learned` was counted as used for this session */
+    char *recalled;   /* what memory has on the running turn's message; NULL: nothing */
     bool graph_named; /* a message of this session was about the graph */
     /* Results of tools before the session was opened. Not updated with each call: a change in the
      * prompt makes the provider's cache useless for all text after it. */
@@ -235,6 +236,10 @@ void conversation_look_back(struct conversation *c);
 void conversation_open_learned(struct conversation *c); /* another session is open */
 /* Reads the files of instructions and what the graph has for the prompt. */
 void conversation_read_prompt(struct conversation *c);
+
+/* The recall() of struct agent. */
+const char *conversation_recall(void *conversation, const char *input, int64_t tokens,
+                                struct event **told);
 
 /* Reads what the model is told of learned memory. `begins`: also counts it as used by the turn that
  * begins. */

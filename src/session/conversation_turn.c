@@ -66,6 +66,7 @@ static struct agent contents(struct conversation *c)
         .instructions = &c->instructions,
         .learned = c->learned,
         .graph_hint = c->graph_hint,
+        .recalled = c->recalled,
         .offer = conversation_offer(c),
         .window = c->backend.facts.window,
         .tools = &c->tools,
@@ -307,6 +308,8 @@ struct agent conversation_agent(struct conversation *c)
     agent.spent = conversation_spent(c);
     agent.price = b->facts.price;
     agent.emit = emit;
+    if (c->engine->memory && strcmp(config_string(c->config, CONFIG_MEMORY_RECALL), "auto") == 0)
+        agent.recall = conversation_recall;
     agent.ask = ask;
     agent.show = c->engine->options.shows_changes ? show : NULL;
     agent.context = c;
@@ -360,6 +363,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
 
     struct agent agent = conversation_agent(c);
     bool kept = agent_take_turn(&agent, input, attachments, retries, e);
+    mem_replace(&c->recalled, NULL);
     c->backend.facts.window = agent.window;
     conversation_agent_release(&agent);
     if (kept) {

@@ -420,10 +420,9 @@ static bool apply(struct fold *f, const struct event *ev)
                         ev->flag, ev->number);
         return true;
     case EVENT_MEMORY_RECALLED:
-        if (!ev->id)
-            return false;
         call = fold_call(f, ev->id, true);
-        call = call ? call : add_call(f, ev, "memory_search", true);
+        call = call ? call : add_call(f, ev, ev->id ? "memory_search" : "recalled", true);
+        call->answered = call->answered || !ev->id;
         recalled_free(call->recalled);
         call->recalled = recalled_new(ev);
         call->change = ITEM_CHANGED;

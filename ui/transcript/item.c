@@ -133,6 +133,7 @@ struct recalled *recalled_new(const struct event *ev)
     bool list = hits && json_type(hits) == JSON_ARRAY;
     r->seq = ev->seq;
     r->at_ms = ev->wall_ms;
+    r->tokens = ev->id ? 0 : ev->number;
     r->query = utf8_clean_line(ev->text);
     r->badge = ev->name ? utf8_clean_line(ev->name) : NULL;
     for (const struct json *v = list ? json_first(hits) : NULL; v; v = json_next(v)) {

@@ -13,13 +13,15 @@
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 
-/* A memory_recalled event: a question of the model to semantic memory, and the hits. */
+/* A memory_recalled event: a question of the model to semantic memory, or a message of the user that
+ * was sent with passages; and the hits. */
 struct recalled {
     int64_t seq, at_ms;
     char *query; /* clean, one line */
     char *badge; /* clean, one line; NULL: the search was as configured */
     struct memory_hits hits;
-    bool fresh; /* the user has not looked at it yet */
+    int64_t tokens; /* of what was sent with a message; 0: a question of the model */
+    bool fresh;     /* the user has not looked at it yet */
 };
 
 struct recalled *recalled_new(const struct event *ev);

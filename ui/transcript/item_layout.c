@@ -318,6 +318,21 @@ static void add_last_lines(struct rows *out, const struct item *call, size_t wid
 static void add_call(struct rows *out, const struct item *call, size_t width, bool open)
 {
     AUTO(buf_release) struct buf end = BUF_INIT;
+    const struct recalled *sent =
+        call->recalled && call->recalled->tokens > 0 ? call->recalled : NULL;
+    if (sent) { /* passages that were sent with a message */
+        size_t count = sent->hits.items.len;
+        buf_addf(&end, "  %s ", glyph(GLYPH_TOOL_SEARCH));
+        buf_addf(&end, ngettext("recalled %zu passage", "recalled %zu passages", count), count);
+        buf_addf(&end, " %s ", glyph(GLYPH_DOT));
+        buf_addf(&end, ngettext("%lld token", "%lld tokens", (unsigned long)sent->tokens),
+                 (long long)sent->tokens);
+        rows_begin(out);
+        (void)rows_add_cut(out, end.data, width, STYLE_TOOL);
+        if (open)
+            add_hits(out, call, width);
+        return;
+    }
     const struct sentence *sentence = sentence_of(call->name);
     auto_free char *name = mem_printf("  %s %s", glyph(symbol_of(call->name)),
                                       sentence ? _(sentence->verb) : call->name);

@@ -235,6 +235,7 @@ static struct outline_text part_text(void *view, size_t index)
         [CONTEXT_LEARNED] = N_("Off: /memory off, or [learned] max_prompt_tokens = 0."),
         [CONTEXT_GRAPH] = N_("Off: /memory off, or [graph] max_prompt_tokens = 0."),
         [CONTEXT_TOOLS] = N_("Fewer: [chat] tools, [tools] deny."),
+        [CONTEXT_RECALLED] = N_("Sent with one message only. Off: [memory] recall = tool."),
         [CONTEXT_SUMMARY] = N_("Undone by /uncompact.")};
     struct context_view *v = view;
     const struct context_part *p = &v->context.parts.items[index];
