@@ -25,7 +25,7 @@
 
 /* A search asks for up to so many hits if the next request contains the best ones. Of the first
  * HELD_BEST hits those that it contains are to stay there. */
-enum { SEARCH_AT_MOST = 320, HELD_BEST = 10 };
+enum { SEARCH_AT_MOST = 320, HELD_BEST = 20 };
 
 /* What is recalled with a message: the least part of its words, by their rarity, that memory has;
  * how many rare words a hit has more than; the least score of a hit by vectors; the part of the

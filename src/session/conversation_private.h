@@ -90,7 +90,7 @@ struct conversation {
     struct memory_sink memory_sink;
     struct tool_memory tool_memory;
     struct { /* events of the messages that searches of the turn passed over */
-        int64_t turn, seqs[24];
+        int64_t turn, seqs[40];
         size_t count;
     } passed_over;
     struct tool_learned tool_learned;
