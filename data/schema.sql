@@ -177,7 +177,7 @@ CREATE INDEX memory_alike ON memory_entry (session >> 5, digest);
 CREATE INDEX memory_newest ON memory_entry (created_ms, key);
 
 -- The words of speaker, date and content.
-CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', tokenize = 'tiro english');
+CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', tokenize = 'tiro auto');
 
 CREATE TABLE memory_model (
     number    INTEGER PRIMARY KEY,
@@ -348,7 +348,7 @@ BEGIN
 END;
 
 -- The words of name, type and observations.
-CREATE VIRTUAL TABLE graph_words USING fts5 (words, content = '', tokenize = 'tiro english');
+CREATE VIRTUAL TABLE graph_words USING fts5 (words, content = '', tokenize = 'tiro auto');
 
 -- ---- learned memory ----
 
@@ -470,7 +470,7 @@ CREATE TABLE corpus_entry (
 CREATE INDEX corpus_asks ON corpus_entry (key, asks);
 
 -- The words of file name, headings and content.
-CREATE VIRTUAL TABLE corpus_words USING fts5 (words, content = '', tokenize = 'tiro english');
+CREATE VIRTUAL TABLE corpus_words USING fts5 (words, content = '', tokenize = 'tiro auto');
 
 -- Vectors, as those of memory.
 CREATE TABLE corpus_model (

@@ -147,9 +147,9 @@ TEST_IF(capability_store(), test_entries_are_counted)
     const struct json *store = json_get(v, "store");
     assert_int_equal(json_get_int(store, "entries", -1), 15);
     assert_int_equal(json_get_int(store, "vectors", -1), 15);
-    assert_string_equal(json_get_string(store, "language"), "english");
+    assert_string_equal(json_get_string(store, "language"), "auto");
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
-    expect_state("good", 0, "indexed for english, not for german");
+    expect_state("good", 0, "indexed for auto, not for german");
 }
 
 static void says(const char *name, const char *words)

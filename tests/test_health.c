@@ -331,7 +331,7 @@ TEST(test_memory)
         looked_at(path, thorough, HEALTH_GOOD);
         assert_int_equal(found.entries, 15);
         assert_int_equal(found.vectors, 15);
-        assert_string_equal(found.language, "english");
+        assert_string_equal(found.language, "auto");
     }
 }
 

@@ -599,6 +599,8 @@ static void expect_language(const char *language, bool stale)
 TEST(test_reindex_in_another_language)
 {
     struct told told = {0};
+    assert_true(config_set(config, CONFIG_MEMORY_LANGUAGE, "english", &e));
+    open_memories(&operation_memory_edit);
     add_simple("h", "s", "viele alte Häuser am Fluss");
     expect_language("english", false);
     assert_true(config_set(config, CONFIG_MEMORY_LANGUAGE, "german", &e));

@@ -300,8 +300,8 @@ TEST(test_narrow_terminals)
         "list", 80,
         STEPS("tea      2026-03-03 10:00  Bartholomew", "green tea", "2026-03-01 10:01  tiro"));
     expect_at_width("list", 40, STEPS("2026-03-03…  Bar…", "gre…"));
-    expect_at_width("stats", 40, STEPS("entries", "       4\n", "english\n"));
-    expect_at_width("stats", 24, STEPS("entries", " 4\n", "english\n"));
+    expect_at_width("stats", 40, STEPS("entries", "       4\n", "auto\n"));
+    expect_at_width("stats", 24, STEPS("entries", " 4\n", "auto\n"));
 }
 
 /* A terminal has no room for a whole memory; any other output gets all. */
@@ -499,7 +499,7 @@ TEST(test_interrupted_import)
 TEST(test_stats_and_reindex)
 {
     add_talks();
-    shows(MEMORY("stats"), "entries", "english");
+    shows(MEMORY("stats"), "entries", "auto");
     assert_json(program_json(MEMORY("stats", "--json")), "{'entries':3,'sessions':2,'pinned':1}");
     setenv("TIRO_MEMORY_LANGUAGE", "german", 1);
     shows(MEMORY("stats"), "tiro memory reindex");

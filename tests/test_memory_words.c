@@ -577,3 +577,93 @@ TEST(any_text)
             assert_true(hits.items.items[i].score >= 0 && hits.items.items[i].score <= 1);
     }
 }
+
+/* ---- languages ---- */
+
+/* Messages of a German conversation, and questions whose words stand there in other forms. */
+static const char *const german[] = {
+    "Wir haben uns gestern zwei alte Häuser am Fluss angesehen.",
+    "Die Gärten hinter der Schule sind im Frühling am schönsten.",
+    "Mein Bruder arbeitet seit drei Jahren als Koch in einem Hotel.",
+    "Ich habe die Kündigungen für beide Verträge schon geschrieben.",
+    "Kannst du mir bitte die Rechnungen vom Zahnarzt schicken?",
+    "Unsere Nachbarn wollen ihre Zäune im Herbst erneuern.",
+    "Das Auto war schon wieder in der Werkstatt, diesmal wegen der Bremsen.",
+    "Am Wochenende backe ich zwei Kuchen für den Geburtstag meiner Tante.",
+    "Der Arzt hat mir neue Tabletten gegen die Allergie verschrieben.",
+    "Die Prüfungen an der Universität beginnen erst im Februar.",
+    "Wir fliegen im Sommer nach Portugal und mieten dort ein Boot.",
+    "Ihre Bücher stehen immer noch in Kisten im Keller.",
+    "Die Kinder haben im Wald drei verletzte Vögel gefunden.",
+    "Er sammelt seit seiner Jugend alte Uhren und Münzen.",
+    "Beim Umzug sind leider vier Gläser und ein Spiegel zerbrochen.",
+    "Ich möchte im nächsten Jahr weniger arbeiten und mehr lesen.",
+    "Die Heizung macht nachts so laute Geräusche, dass ich nicht schlafe.",
+    "Sie hat auf dem Markt Äpfel, Birnen und Nüsse gekauft.",
+    "Der Zug nach Hamburg hatte wieder fast eine Stunde Verspätung.",
+    "Meine Großeltern wohnten früher in einem kleinen Dorf an der Ostsee.",
+    "Die Wände im Flur müssen noch gestrichen werden.",
+    "Wir suchen noch Plätze in einem Kurs für Anfänger.",
+    "Ich habe mir gestern beim Laufen den linken Fuß verstaucht.",
+    "Die Bäume vor dem Rathaus werden im Winter gefällt.",
+    "Mein Chef ist mit den letzten Berichten sehr zufrieden.",
+    "Das Konzert war toll, aber die Stühle waren unbequem.",
+    "Die Katze schläft am liebsten auf dem warmen Fensterbrett.",
+    "Unser Kühlschrank ist kaputt, und die Garantie ist abgelaufen.",
+    "Zu Weihnachten wünscht sie sich ein Paar rote Handschuhe.",
+    "Die Lehrer haben uns die Regeln für Ausflüge erklärt.",
+};
+static const struct {
+    const char *question;
+    int answer;
+} german_questions[] = {
+    {"Welches Haus gefiel uns?", 0},         {"Wo ist ein schöner Garten?", 1},
+    {"Was ist mit meiner Kündigung?", 3},    {"Wo ist die Rechnung?", 4},
+    {"Welchen Zaun meinte er?", 5},          {"Welche Tablette nehme ich?", 8},
+    {"Wann ist meine Prüfung?", 9},          {"Wo ist mein Buch?", 11},
+    {"Was war mit dem Vogel?", 12},          {"Welche Münze fehlt ihm?", 13},
+    {"Wer hat das Glas fallen lassen?", 14}, {"Woher kam dieses Geräusch?", 16},
+    {"Wer hat den Apfel mitgebracht?", 17},  {"Welche Wand ist noch weiß?", 20},
+    {"Wer hat den Bericht gelesen?", 24},
+};
+
+/* How many of the questions have their answer as the first hit. */
+static int answered(const char *language)
+{
+    int count = 0;
+    lore_do(reindex, language, NULL, NULL);
+    for (size_t i = 0; i < sizeof german_questions / sizeof *german_questions; i++) {
+        search_with(query_of(german_questions[i].question));
+        count += hits.items.len > 0 &&
+                 atoi(hits.items.items[0].entry.id + 1) == german_questions[i].answer;
+    }
+    print_message("%s: %d\n", language, count);
+    return count;
+}
+
+TEST(german_questions_have_their_answers)
+{
+    put_many(30);
+    for (size_t i = 0; i < sizeof german / sizeof *german; i++)
+        put("s", NULL, support_text("g%zu", i), german[i]);
+    int english = answered("english"), one = answered("german"), each = answered("auto");
+    assert_true(each >= 13 && each >= one && each >= english + 8);
+}
+
+/* One conversation may have several languages, and a question words of another. */
+TEST(languages_side_by_side)
+{
+    put("a", NULL, "en", "the children were painting the old houses");
+    put("a", NULL, "de", "die Kinder haben in den alten Häusern gespielt");
+    put("a", NULL, "fr", "les enfants sont dans les écoles de la ville");
+    put("a", NULL, "tr", "Bu kitaplar için çok teşekkür ederim");
+    put("a", NULL, "short", "Zwei Gärten");
+    expect("what did he paint", "en");
+    expect("ist das Haus alt", "de");
+    expect("où est l'école", "fr");
+    expect("bu kitap nerede", "tr");
+    expect("Garten", "short");
+    expect("where are the Kinder", "de");
+    expect("\"alten Häusern\"", "de");
+    expect("houses -painting", "");
+}

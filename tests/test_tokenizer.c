@@ -12,7 +12,8 @@ static char *words_of(const char *language, enum token_purpose purpose, const ch
     struct buf out = BUF_INIT;
     AUTO(tokens_release) struct tokens found = {0};
     assert_non_null(l);
-    tokens_of(l, purpose, text, len, &found);
+    struct text_languages languages = text_languages_find(l, text, len);
+    tokens_of(&languages, purpose, text, len, &found);
     for (size_t i = 0; i < found.items.len; i++) {
         const struct token *t = &found.items.items[i];
         bool same = i > 0 && t[-1].place == t->place;
@@ -111,6 +112,22 @@ TEST(other_languages)
            {"İstanbul'da ISPARTA, Isparta’nın, ısparta", "istanbul ispar ispar ispar"},
            {"IŞIK ışık isik", "isik isik isik"}, {"Hangi evler? Ev!", "ev ev"});
     EXPECT("none", TOKENS_TEXT, {"The Running Häuser, Ann's", "the running hauser ann"});
+}
+
+/* A text has the stems of its own language and of English; a short one that tells nothing has those
+ * of all. */
+TEST(the_language_of_each_text)
+{
+    EXPECT("auto", TOKENS_TEXT, {"The houses of her friends", "hous friend"},
+           {"Die Gärten der Nachbarn sind groß", "gart=garten nachbar=nachbarn gross"},
+           {"Où est la maison de nos amis ?", "maison ami"},
+           {"Где лежат мои книги и тетради", "лежат книг=книги тетрад=тетради"},
+           {"a red car", "red car"}, {"\x11 die Gärten", "gart"},
+           {"\x10 die Gärten", "die garten"});
+    char *found = words_of("auto", TOKENS_TEXT, "Gärten", strlen("Gärten"));
+    assert_non_null(strstr(found, "garten=gart"));
+    char *code = support_text("%0300d", 0); /* long, and of no language */
+    assert_string_equal(words_of("auto", TOKENS_TEXT, code, 300), code + 300 - WORD_CHARACTERS);
 }
 
 TEST(every_language_has_its_little_words)

@@ -158,9 +158,10 @@
       "most tokens of the hits that memory_search gives the model, unless it asks for a number")   \
     X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "",                                \
       "leave out matches with a score below this one")                                             \
-    X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "english", 0, 0,                              \
-      "english german french spanish italian portuguese dutch swedish russian turkish none",       \
-      "language of the word index (stems, stop words); after a change, run tiro memory reindex")   \
+    X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "auto", 0, 0,                                 \
+      "auto english german french spanish italian portuguese dutch swedish russian turkish none",  \
+      "language of the word index (stems, stop words), auto: that of each text; after a change, "  \
+      "run tiro memory reindex")                                                                   \
     X(MEMORY_TOOL_RESULTS, "memory", "index_tool_results", BOOLEAN, "false", 0, 0, "",             \
       "also store the results of tools")                                                           \
     X(MEMORY_K1, "memory", "k1", REAL, "1.2", 0, 10, "", "BM25: weight of repeated words")         \

@@ -119,7 +119,9 @@ static int read_token(void *context, const struct token_seen *t)
                           r->folded);
             folded = r->folded->data;
         }
-        if (query_term_meets(q, t->word, folded)) {
+        bool again = r->places.items.len > 0 && vec_last(&r->places.items).at == t->place &&
+                     vec_last(&r->places.items).term == term; /* a stem of another language */
+        if (!again && query_term_meets(q, t->word, folded)) {
             vec_push(&r->places.items, ((struct occurrence){(uint32_t)t->place, term}));
             vec_push(&r->bytes, ((struct memory_span){t->start, t->end - t->start}));
         }
@@ -134,7 +136,8 @@ static void explain(struct language *l, const struct words_query *q,
     size_t len = strlen(text), found = 0, found_end = 0;
     AUTO(buf_release) struct buf folded = BUF_INIT;
     struct reading r = {.language = l, .query = q, .text = text, .folded = &folded};
-    tokens_each(l, TOKENS_TEXT, text, len, read_token, &r);
+    struct text_languages languages = text_languages_find(l, text, len);
+    tokens_each(&languages, TOKENS_TEXT, text, len, read_token, &r);
 
     /* The same passage that the ranking finds, with the same weights. */
     struct passage best = places_passage(&r.places, worth);

@@ -20,8 +20,11 @@
 /* A single letter begins too many words. */
 enum { PREFIX_BYTES = 2, STEM_BYTES = 3 };
 
+/* Terms with the other forms of words. */
+enum { FORMS = 2 * QUERY_TERMS };
+
 struct parser {
-    struct language *language;
+    struct text_languages languages; /* of the whole question */
     struct words_query *out;
 };
 
@@ -33,22 +36,40 @@ static struct query_term *find_term(const struct words_query *q, const char *wor
     return NULL;
 }
 
-static void add_term(struct words_query *q, const char *text, const struct token *t)
+/* A part of the question, for FTS5, which stems it in the same language. */
+static char *raw_text(const struct language *l, const char *text, size_t len)
 {
-    if (q->terms.len == QUERY_TERMS || find_term(q, t->word))
+    int number = language_number(l);
+    return number < 0 ? mem_strndup(text, len)
+                      : mem_printf("%c%.*s", (char)(TOKEN_LANGUAGE + number), (int)len, text);
+}
+
+static void add_term(struct words_query *q, const char *text, const struct token *t, bool also)
+{
+    size_t words = 0;
+    for (size_t i = 0; i < q->terms.len; i++)
+        words += !q->terms.items[i].also;
+    if (q->terms.len == FORMS || (!also && words == QUERY_TERMS) || find_term(q, t->word))
         return;
-    struct query_term term = {.raw = mem_strndup(text + t->start, t->end - t->start),
+    struct query_term term = {.raw = raw_text(t->language, text + t->start, t->end - t->start),
                               .word = mem_strdup(t->word),
-                              .prefix = t->single};
+                              .prefix = t->single,
+                              .also = also};
     vec_push(&q->terms, term);
 }
 
 static void add_words(struct parser *p, const char *text, size_t len)
 {
     struct tokens found;
-    tokens_of(p->language, TOKENS_QUERY, text, len, &found);
-    for (size_t i = 0; i < found.items.len; i++)
-        add_term(p->out, text, &found.items.items[i]);
+    tokens_of(&p->languages, TOKENS_QUERY, text, len, &found);
+    for (size_t i = 0, first = 0; i < found.items.len; i++) {
+        const struct token *t = &found.items.items[i];
+        bool other = i > 0 && t->place == t[-1].place;
+        if (!other)
+            first = p->out->terms.len;
+        if (!other || p->out->terms.len > first) /* the word's own stem is new */
+            add_term(p->out, text, t, other);
+    }
     tokens_release(&found);
 }
 
@@ -56,12 +77,9 @@ static void add_words(struct parser *p, const char *text, size_t len)
 static void add_form(struct parser *p, const char *whole)
 {
     struct tokens found;
-    tokens_of(p->language, TOKENS_QUERY, whole, strlen(whole), &found);
-    size_t before = p->out->terms.len;
-    if (found.items.len == 1)
-        add_term(p->out, whole, &found.items.items[0]);
-    if (p->out->terms.len > before)
-        vec_last(&p->out->terms).also = true;
+    tokens_of(&p->languages, TOKENS_QUERY, whole, strlen(whole), &found);
+    for (size_t i = 0; i < found.items.len && vec_last(&found.items).place == 0; i++)
+        add_term(p->out, whole, &found.items.items[i], true);
     tokens_release(&found);
 }
 
@@ -71,14 +89,15 @@ static void add_form(struct parser *p, const char *whole)
 static void add_completions(struct parser *p, const char *begun)
 {
     size_t len = strlen(begun);
-    for (const char *const *ending = language_endings(p->language); *ending; ending++)
+    for (const char *const *ending = language_endings(p->languages.items[0]); *ending; ending++)
         for (size_t has = 1; has < strlen(*ending) && len >= has + STEM_BYTES; has++)
             if (memcmp(begun + len - has, *ending, has) == 0) {
                 auto_free char *whole = mem_printf("%s%s", begun, *ending + has);
                 add_form(p, whole);
             }
     const char *form = NULL;
-    while (len >= STEM_BYTES && (form = language_next_form(p->language, begun, form)) != NULL)
+    while (len >= STEM_BYTES &&
+           (form = language_next_form(p->languages.items[0], begun, form)) != NULL)
         add_form(p, form);
 }
 
@@ -89,13 +108,14 @@ static void add_open_word(struct parser *p, const char *text, size_t len)
     size_t whole = p->out->terms.len;
     add_words(p, text, len);
     bool also = p->out->terms.len > whole;
-    tokens_of(p->language, TOKENS_PREFIX, text, len, &folded);
+    tokens_of(&p->languages, TOKENS_PREFIX, text, len, &folded);
     const struct token *last = folded.items.len > 0 ? &vec_last(&folded.items) : NULL;
     if (last && strlen(last->word) >= PREFIX_BYTES) {
-        struct query_term term = {.raw = mem_strndup(text + last->start, last->end - last->start),
-                                  .word = mem_strdup(last->word),
-                                  .prefix = true,
-                                  .also = also};
+        struct query_term term = {
+            .raw = raw_text(last->language, text + last->start, last->end - last->start),
+            .word = mem_strdup(last->word),
+            .prefix = true,
+            .also = also};
         vec_push(&p->out->terms, term);
         add_completions(p, last->word);
     }
@@ -115,10 +135,11 @@ static size_t parse_next(struct parser *p, const char *text, bool typing)
         const char *phrase = end ? start + 1 : start;
         size_t phrase_len = end ? len - 2 : len;
         struct tokens words;
-        tokens_of(p->language, TOKENS_QUERY, phrase, phrase_len, &words);
+        tokens_of(&p->languages, TOKENS_QUERY, phrase, phrase_len, &words);
         if (words.items.len > 0)
             vec_push(&p->out->phrases,
-                     ((struct query_phrase){mem_strndup(phrase, phrase_len), excluded}));
+                     ((struct query_phrase){raw_text(p->languages.items[0], phrase, phrase_len),
+                                            excluded}));
         tokens_release(&words);
     }
     if (excluded)
@@ -135,7 +156,8 @@ void words_query_parse(struct language *l, const char *text, bool typing, struct
 {
     static const enum role roles[] = {ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL};
     *out = (struct words_query){0};
-    struct parser p = {.language = l, .out = out};
+    struct parser p = {.languages = text_languages_find(l, text, strnlen(text, QUERY_BYTES)),
+                       .out = out};
     auto_free char *copy =
         mem_strndup(text, utf8_cut_bytes(text, strnlen(text, QUERY_BYTES + 4), QUERY_BYTES));
     for (const char *at = copy; *at;)
@@ -148,10 +170,13 @@ void words_query_parse(struct language *l, const char *text, bool typing, struct
     /* A role is indexed where a speaker would be (memory_entry_speaker()), but is nobody's name. */
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
         struct tokens word;
-        tokens_of(l, TOKENS_QUERY, role_name(roles[i]), strlen(role_name(roles[i])), &word);
-        struct query_term *t = word.items.len > 0 ? find_term(out, word.items.items[0].word) : NULL;
-        if (t)
-            t->role = true;
+        tokens_of(&p.languages, TOKENS_QUERY, role_name(roles[i]), strlen(role_name(roles[i])),
+                  &word);
+        for (size_t k = 0; k < word.items.len; k++) {
+            struct query_term *t = find_term(out, word.items.items[k].word);
+            if (t)
+                t->role = true;
+        }
         tokens_release(&word);
     }
 }

@@ -266,7 +266,7 @@ struct memory {
 /* The memory in the sessions' database, on the caller's connection, which outlives it. The sessions
  * listen (summary_flags.h). Reads nothing: opening costs the same at any size. */
 struct memory_settings {
-    const char *language; /* of an index without entries; NULL: english. Another index keeps its own
+    const char *language; /* of an index without entries; NULL: auto. Another index keeps its own
                              until a reindex */
     const char *graph_directory; /* of the files of graphs; NULL: no graphs */
     int64_t graph_from;          /* entries from which on a graph is used */

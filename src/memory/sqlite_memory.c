@@ -432,7 +432,7 @@ struct memory *memory_open(struct store *s, const struct memory_settings *settin
     m->memory.listener = summary_flags_listener(s);
     m->store = s;
     m->corpus = memory_sqlite_corpus(s);
-    m->language = mem_strdup(settings->language ? settings->language : "english");
+    m->language = mem_strdup(settings->language ? settings->language : "auto");
     m->vectors = vectors_new(MEMORY_TABLES, settings->graph_directory, settings->graph_from);
     return &m->memory;
 }

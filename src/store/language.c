@@ -145,28 +145,31 @@ static const struct language_traits {
     bool turkish;        /* I is ı, and the ending of a name stands behind an apostrophe */
     bool ordinals;       /* 7th is 7, as dates are indexed */
     bool accents_matter; /* to its endings: accents are removed behind the stemmer */
+    const char *letters; /* that not all have */
     const char *const *endings;
 } languages[] = {
     {"english", "stopwords/english.txt", "forms/english.txt", .has_stems = true, .ordinals = true,
      .endings = english},
     {"german", "stopwords/german.txt", "forms/german.txt", .has_stems = true,
-     .accents_matter = true, .endings = german},
+     .accents_matter = true, .letters = "äöüß", .endings = german},
     {"french", "stopwords/french.txt", "forms/french.txt", .has_stems = true, .elides = true,
-     .accents_matter = true, .endings = french},
+     .accents_matter = true, .letters = "àâçéèêëîïôùûœ", .endings = french},
     {"spanish", "stopwords/spanish.txt", "forms/spanish.txt", .has_stems = true,
-     .accents_matter = true, .endings = spanish},
+     .accents_matter = true, .letters = "áéíñóúü", .endings = spanish},
     {"italian", "stopwords/italian.txt", .has_stems = true, .elides = true, .accents_matter = true,
-     .endings = italian},
+     .letters = "àèéìòù", .endings = italian},
     {"portuguese", "stopwords/portuguese.txt", .has_stems = true, .accents_matter = true,
-     .endings = portuguese},
-    {"dutch", "stopwords/dutch.txt", .has_stems = true, .accents_matter = true, .endings = dutch},
+     .letters = "áâãàçéêíóôõú", .endings = portuguese},
+    {"dutch", "stopwords/dutch.txt", .has_stems = true, .accents_matter = true, .letters = "ëï",
+     .endings = dutch},
     {"swedish", "stopwords/swedish.txt", .has_stems = true, .accents_matter = true,
-     .endings = swedish},
+     .letters = "åäö", .endings = swedish},
     {"russian", "stopwords/russian.txt", .has_stems = true, .accents_matter = true,
-     .endings = russian},
+     .letters = "абвгдежзийклмнопрстуфхцчшщъыьэюяё", .endings = russian},
     {"turkish", "stopwords/turkish.txt", .has_stems = true, .turkish = true, .accents_matter = true,
-     .endings = turkish},
+     .letters = "çğışöü", .endings = turkish},
     {"none", .stop_words = NULL},
+    {"auto", .stop_words = NULL},
 };
 
 /* A cache of whole words and their stems: a text has the same few words again and again. A word
@@ -183,6 +186,13 @@ struct form {
     const char *word, *base;
 };
 
+enum { VOTE_BYTES = 257 };
+
+struct vote {
+    const char *word; /* the part's */
+    size_t part;
+};
+
 struct language {
     const struct language_traits *traits;
     struct sb_stemmer *stemmer;   /* made with the first word, as the lists are */
@@ -191,6 +201,10 @@ struct language {
     VEC(struct form) forms;       /* by word */
     struct slot *known;           /* SLOTS of them; NULL: no word was met */
     bool ready;
+    struct language *parts[LANGUAGE_PARTS]; /* of "auto" */
+    VEC(struct vote) votes;                 /* by word */
+    size_t begins[VOTE_BYTES];              /* the first that begins with each byte */
+    struct buf voter;                       /* the word that votes */
 };
 
 static const struct language_traits *find_traits(const char *name)
@@ -213,6 +227,9 @@ struct language *language_new(const char *name)
         return NULL;
     struct language *l = mem_alloc(sizeof *l);
     l->traits = traits;
+    buf_init(&l->voter, 0);
+    for (size_t i = 0; i < LANGUAGE_PARTS && strcmp(name, "auto") == 0; i++)
+        l->parts[i] = language_new(languages[i].name);
     return l;
 }
 
@@ -222,6 +239,10 @@ void language_free(struct language *l)
         return;
     if (l->stemmer)
         sb_stemmer_delete(l->stemmer);
+    for (size_t i = 0; i < LANGUAGE_PARTS; i++)
+        language_free(l->parts[i]);
+    vec_release(&l->votes);
+    buf_release(&l->voter);
     free(l->known);
     vec_release(&l->stop_words);
     vec_release(&l->forms);
@@ -232,6 +253,8 @@ void language_free(struct language *l)
 
 void language_give_back_memory(struct language *l)
 {
+    for (size_t i = 0; i < LANGUAGE_PARTS && l->parts[i]; i++)
+        language_give_back_memory(l->parts[i]);
     free(l->known);
     l->known = NULL;
 }
@@ -347,12 +370,12 @@ static void add_turkish(struct buf *out, const char *text, size_t len)
     for (size_t at = 0, used; at < len; at += used) {
         uint32_t cp;
         used = utf8_decode(text + at, len - at, &cp);
-        if (token_is_apostrophe(cp))
-            break;
         if (cp == 'I' || cp == 0x0130)
             buf_addstr(out, cp == 'I' ? "ı" : "i");
-        else
+        else if (!token_is_apostrophe(cp))
             buf_add(out, text + at, used);
+        else
+            break;
     }
 }
 
@@ -394,9 +417,81 @@ static void make_word(struct language *l, const char *text, size_t len, enum wor
         buf_splice(out, (size_t)(dotless - out->data), strlen("ı"), "i", 1);
 }
 
+/* ---- texts of several languages ---- */
+
+struct language *language_part(struct language *l, size_t i)
+{
+    return l->parts[0] ? l->parts[i] : i == 0 ? l : NULL;
+}
+
+int language_number(const struct language *l)
+{
+    ptrdiff_t number = l->traits - languages;
+    return number < LANGUAGE_PARTS ? (int)number : -1;
+}
+
+static int compare_votes(const void *a, const void *b)
+{
+    return strcmp(((const struct vote *)a)->word, ((const struct vote *)b)->word);
+}
+
+static bool has_letter(const char *letters, const char *word, size_t len)
+{
+    for (size_t at = 0, used; letters && at < len; at += used) {
+        uint32_t cp;
+        used = utf8_decode(word + at, len - at, &cp);
+        for (const char *c = cp < 0x80 ? "" : letters; *c; c++)
+            if (strncmp(c, word + at, used) == 0)
+                return true;
+    }
+    return false;
+}
+
+bool language_vote(struct language *l, const char *text, size_t len, int points[LANGUAGE_PARTS])
+{
+    bool letters = false;
+    struct buf *word = &l->voter;
+    for (size_t i = 0; i < LANGUAGE_PARTS && !l->ready; i++) {
+        get_ready(l->parts[i]);
+        for (size_t k = 0; k < l->parts[i]->stop_words.len; k++)
+            vec_push(&l->votes, ((struct vote){l->parts[i]->stop_words.items[k], i}));
+    }
+    if (!l->ready) {
+        vec_sort(&l->votes, compare_votes);
+        for (size_t i = 0; i < l->votes.len; i++)
+            l->begins[(unsigned char)l->votes.items[i].word[0] + 1] = i + 1;
+        for (size_t i = 1; i < VOTE_BYTES; i++)
+            l->begins[i] = l->begins[i] > 0 ? l->begins[i] : l->begins[i - 1];
+    }
+    l->ready = true;
+    buf_clear(word);
+    token_fold(word, text, len);
+    size_t low = l->begins[(unsigned char)*word->data], end;
+    size_t high = l->begins[(unsigned char)*word->data + 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(l->votes.items[middle].word, word->data) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < l->votes.len && strcmp(l->votes.items[end].word, word->data) == 0;)
+        end++;
+    for (size_t i = low; i < end; i++)
+        points[l->votes.items[i].part] += LANGUAGE_VOTE / (int)(end - low);
+    for (size_t i = 0; i < LANGUAGE_PARTS && !is_ascii(word->data, word->len); i++)
+        if (has_letter(languages[i].letters, word->data, word->len)) {
+            points[i] += LANGUAGE_VOTE / 2;
+            letters = true;
+        }
+    return letters || end > low;
+}
+
 bool language_word(struct language *l, const char *text, size_t len, enum word_form form,
                    struct buf *out)
 {
+    if (l->parts[0])
+        l = l->parts[0];
     get_ready(l);
     if (!l->known)
         l->known = mem_alloc(SLOTS * sizeof *l->known);

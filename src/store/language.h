@@ -45,6 +45,24 @@ const char *const *language_endings(const struct language *l);
  * NULL: there are no more. Folded; the language's. */
 const char *language_next_form(struct language *l, const char *begun, const char *last);
 
+/* ---- texts of several languages ----
+ *
+ * The language "auto" has the others but "none" as its parts, English first. */
+
+enum { LANGUAGE_PARTS = 10 };
+
+/* Part `i` of "auto"; the language itself is part 0 of any other, which has no more (NULL). */
+struct language *language_part(struct language *l, size_t i);
+
+/* The number of the language as a part; -1: it is none. */
+int language_number(const struct language *l);
+
+/* Adds what a word of a text tells of the text's language to the points of each part: VOTE for a
+ * stop word, shared if several languages have it; half a VOTE for a letter that not all have.
+ * False: nothing. */
+enum { LANGUAGE_VOTE = 12 };
+bool language_vote(struct language *l, const char *word, size_t len, int points[LANGUAGE_PARTS]);
+
 /* Whether an apostrophe separates words, as in "l'homme"; else it stands within one. */
 bool language_elides(const struct language *l);
 

@@ -1,5 +1,6 @@
 #include "store/tokenizer.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,16 +127,61 @@ static bool scan_next(struct token_scan *scan, struct piece *out)
     return false;
 }
 
+/* ---- languages of a text ---- */
+
+/* The language of a text shows in its first bytes; one with a lead of so many points has won. One
+ * stop word makes it English, but nothing else ("a red car" has a French one). A short text may
+ * have the stems of all languages. */
+enum {
+    FOUND_BYTES = 600,
+    FOUND_LEAST = 2 * LANGUAGE_VOTE,
+    FOUND_LEAD = 8 * LANGUAGE_VOTE,
+    SHORT_BYTES = 200
+};
+
+struct text_languages text_languages_find(struct language *l, const char *text, size_t len)
+{
+    struct token_scan scan = {.text = text, .len = len < FOUND_BYTES ? len : FOUND_BYTES};
+    struct text_languages out = {0};
+    struct language *english = language_part(l, 0);
+    int points[LANGUAGE_PARTS] = {0}, lead = 0;
+    size_t best = 0;
+    struct piece p;
+    size_t marked = len > 0 ? (size_t)(text[0] - TOKEN_LANGUAGE) : LANGUAGE_PARTS;
+    if (!language_part(l, 1) || marked < LANGUAGE_PARTS) {
+        out.items[out.count++] = language_part(l, 1) ? language_part(l, marked) : english;
+        return out;
+    }
+    while (lead < FOUND_LEAD && scan_next(&scan, &p)) {
+        if (p.kind != PIECE_WORD || !language_vote(l, text + p.start, p.end - p.start, points))
+            continue;
+        lead = INT_MAX;
+        for (size_t i = 0; i < LANGUAGE_PARTS; i++)
+            if (points[i] > points[best])
+                best = i;
+        for (size_t i = 0; i < LANGUAGE_PARTS; i++)
+            if (i != best && points[best] - points[i] < lead)
+                lead = points[best] - points[i];
+    }
+    bool found = points[best] >= (best > 0 ? FOUND_LEAST : LANGUAGE_VOTE) && lead > 0;
+    if (found && best > 0)
+        out.items[out.count++] = language_part(l, best);
+    out.items[out.count++] = english;
+    for (size_t i = 1; !found && len <= SHORT_BYTES && i < LANGUAGE_PARTS; i++)
+        out.items[out.count++] = language_part(l, i);
+    return out;
+}
+
 /* ---- tokens of a text ---- */
 
 struct tokenizing {
-    struct language *language;
+    const struct text_languages *languages;
     enum token_purpose purpose;
     const char *text;
     size_t place; /* of the next token */
     token_teller tell;
     void *context;
-    struct buf *word;
+    struct buf *word, *others; /* the stems of a word in other languages, each with its NUL */
 
     /* The sign before, if it was the last piece: */
     struct buf *sign;
@@ -151,7 +197,8 @@ static int tell(struct tokenizing *r, const struct buf *word, size_t start, size
                            .start = start,
                            .end = end,
                            .place = place,
-                           .single = single};
+                           .single = single,
+                           .language = r->languages->items[0]};
     return r->tell(r->context, &t);
 }
 
@@ -194,9 +241,27 @@ static int add_word(struct tokenizing *r, const struct piece *p)
                                            [TOKENS_EVERY] = WORD_ANY_STEM,
                                            [TOKENS_PREFIX] = WORD_PREFIX};
     enum word_form form = forms[r->purpose];
-    if (!language_word(r->language, r->text + p->start, p->end - p->start, form, r->word))
+    const struct text_languages *all = r->languages;
+    size_t len = p->end - p->start, others = form == WORD_PREFIX ? 1 : all->count;
+    if (!language_word(all->items[0], r->text + p->start, len, form, r->word))
         return 0;
-    return tell(r, r->word, p->start, p->end, r->place++, false);
+    struct token_seen t = {.start = p->start, .end = p->end, .place = r->place++};
+    int result = 0;
+    buf_clear(r->others);
+    for (size_t i = 0; result == 0 && i < others; i++) {
+        bool fresh = i == 0 || language_word(all->items[i], r->text + p->start, len, form, r->word);
+        for (size_t at = 0; fresh && at < r->others->len; at += strlen(r->others->data + at) + 1)
+            fresh = strcmp(r->others->data + at, r->word->data) != 0;
+        if (!fresh)
+            continue;
+        if (others > 1)
+            buf_add(r->others, r->word->data, r->word->len + 1);
+        t.word = r->word->data;
+        t.len = r->word->len;
+        t.language = all->items[i];
+        result = r->tell(r->context, &t);
+    }
+    return result;
 }
 
 /* Skin tones and the choice of presentation are left out. */
@@ -213,18 +278,20 @@ static int add_emoji(struct tokenizing *r, const struct piece *p)
     return tell(r, r->word, p->start, p->end, r->place++, false);
 }
 
-int tokens_each(struct language *l, enum token_purpose purpose, const char *text, size_t len,
-                token_teller teller, void *context)
+int tokens_each(const struct text_languages *l, enum token_purpose purpose, const char *text,
+                size_t len, token_teller teller, void *context)
 {
-    struct token_scan scan = {.text = text, .len = len, .elides = language_elides(l)};
+    struct token_scan scan = {.text = text, .len = len, .elides = language_elides(l->items[0])};
     AUTO(buf_release) struct buf word = BUF_INIT;
     AUTO(buf_release) struct buf sign = BUF_INIT;
-    struct tokenizing r = {.language = l,
+    AUTO(buf_release) struct buf others = BUF_INIT;
+    struct tokenizing r = {.languages = l,
                            .purpose = purpose,
                            .text = text,
                            .tell = teller,
                            .context = context,
                            .word = &word,
+                           .others = &others,
                            .sign = &sign};
     struct piece p;
     int result = 0;
@@ -253,13 +320,14 @@ static int keep_token(void *context, const struct token_seen *t)
                          .start = t->start,
                          .end = t->end,
                          .place = t->place,
-                         .single = t->single};
+                         .single = t->single,
+                         .language = t->language};
     vec_push(&out->items, kept);
     return 0;
 }
 
-void tokens_of(struct language *l, enum token_purpose purpose, const char *text, size_t len,
-               struct tokens *out)
+void tokens_of(const struct text_languages *l, enum token_purpose purpose, const char *text,
+               size_t len, struct tokens *out)
 {
     *out = (struct tokens){0};
     tokens_each(l, purpose, text, len, keep_token, out);
@@ -272,7 +340,8 @@ bool tokenize(const char *language, const char *text, size_t len, bool keep_stop
     *out = (struct tokens){0};
     if (!l)
         return false;
-    tokens_of(l, keep_stop_words ? TOKENS_EVERY : TOKENS_QUERY, text, len, out);
+    struct text_languages found = text_languages_find(l, text, len);
+    tokens_of(&found, keep_stop_words ? TOKENS_EVERY : TOKENS_QUERY, text, len, out);
     language_free(l);
     return true;
 }
@@ -293,7 +362,7 @@ struct fts5_words {
 
 static int create(void *store, const char **arguments, int count, Fts5Tokenizer **out)
 {
-    struct language *l = language_new(count > 0 ? arguments[0] : "english");
+    struct language *l = language_new(count > 0 ? arguments[0] : "auto");
     struct fts5_words *words = l ? mem_alloc(sizeof *words) : NULL;
     *out = (Fts5Tokenizer *)words;
     if (!l)
@@ -337,8 +406,10 @@ static int tokenize_for_fts5(Fts5Tokenizer *t, void *context, int flags, const c
         purpose = TOKENS_PREFIX;
     else if (flags & FTS5_TOKENIZE_QUERY)
         purpose = TOKENS_QUERY;
-    return tokens_each(((struct fts5_words *)t)->language, purpose, text ? text : "",
-                       text ? (size_t)len : 0, tell_fts5, &f);
+    size_t bytes = text ? (size_t)len : 0;
+    struct language *l = ((struct fts5_words *)t)->language;
+    struct text_languages found = text_languages_find(l, text ? text : "", bytes);
+    return tokens_each(&found, purpose, text ? text : "", bytes, tell_fts5, &f);
 }
 
 bool tokenizer_register(struct store *s, struct error *e)

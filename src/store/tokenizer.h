@@ -1,8 +1,8 @@
 /* The FTS5 tokenizer "tiro LANGUAGE": words of letters, marks and digits, case and accents
  * folded (Unicode), stop words out, Snowball stems. Scripts without blanks between words (Han,
  * Kana, Hangul, Thai) give overlapping pairs of characters, so that parts of a sentence are found.
- * Emoji are words of their own. LANGUAGE is one of store/language.c, or none (no stems, no stop
- * words). */
+ * Emoji are words of their own. LANGUAGE is one of store/language.c; none (no stems, no stop
+ * words); or auto: that of each text. */
 #ifndef STORE_TOKENIZER_H
 #define STORE_TOKENIZER_H
 
@@ -17,6 +17,19 @@
 /* For store.c: registers the tokenizer for a connection, which ends before the store. Costs nothing
  * until it is used. */
 bool tokenizer_register(struct store *s, struct error *e);
+
+/* The languages whose stems stand for the words of a text, at the same place; the stop words are
+ * those of the first. "auto" finds that by stop words and letters; English is the second, so that
+ * the same word is found in a text and a question of different languages. A short text that tells
+ * nothing has the stems of all, a long one those of English. */
+struct text_languages {
+    struct language *items[LANGUAGE_PARTS]; /* borrowed */
+    size_t count;
+};
+struct text_languages text_languages_find(struct language *l, const char *text, size_t len);
+
+/* A text that begins with TOKEN_LANGUAGE + language_number() is of that language alone. */
+enum { TOKEN_LANGUAGE = 0x10 };
 
 /* TEXT is indexed: pairs also end with a single character at the place of the last pair, so that
  * one character is found as the beginning of a word. QUERY is searched for; EVERY: the same with
@@ -33,17 +46,19 @@ static inline bool token_is_mark(char c)
 }
 
 /* Calls `tell` for each token until it returns something else than 0, and returns that. `place` is
- * the number of the token; a pair and its last character have the same. */
+ * the number of the token; a pair and its last character have the same, and the stems of a word in
+ * several languages. */
 struct token_seen {
     const char *word; /* folded stem, NUL-terminated; borrowed */
     size_t len;
     size_t start, end; /* bytes of the text */
     size_t place;
-    bool single; /* one character of a script that has pairs */
+    bool single;                     /* one character of a script that has pairs */
+    const struct language *language; /* of the stem */
 };
 typedef int (*token_teller)(void *context, const struct token_seen *t);
-int tokens_each(struct language *l, enum token_purpose purpose, const char *text, size_t len,
-                token_teller tell, void *context);
+int tokens_each(const struct text_languages *l, enum token_purpose purpose, const char *text,
+                size_t len, token_teller tell, void *context);
 
 /* All tokens of a text. */
 struct token {
@@ -51,12 +66,13 @@ struct token {
     size_t start, end; /* bytes of the text */
     size_t place;
     bool single;
+    const struct language *language;
 };
 struct tokens {
     VEC(struct token) items;
 };
-void tokens_of(struct language *l, enum token_purpose purpose, const char *text, size_t len,
-               struct tokens *out);
+void tokens_of(const struct text_languages *l, enum token_purpose purpose, const char *text,
+               size_t len, struct tokens *out);
 /* The same with a language for this text alone. False: there is none of this name. */
 bool tokenize(const char *language, const char *text, size_t len, bool keep_stop_words,
               struct tokens *out);
