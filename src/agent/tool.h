@@ -155,9 +155,9 @@ struct tool_memory {
     /* As the memory's around() (memory/memory.h). The id may be the beginning of one. */
     bool (*read)(void *context, const struct memory_place *place, struct memory_excerpt *out,
                  struct error *e);
-    /* Whether a search of this turn found the message of this event, which the request holds, and
-     * left it out. NULL: never. */
-    bool (*was_passed_over)(void *context, int64_t seq);
+    /* Events of the messages that searches of this turn found and left out, since the request holds
+     * them, best first; 0: no more. NULL: there are none. */
+    int64_t (*passed_over)(void *context, size_t rank);
     void *context;
     size_t search_bytes; /* of a search without a limit */
     bool off;            /* the user switched it off */

@@ -251,13 +251,15 @@ static bool has_found(const struct agent *a, const struct message *results)
 static void keep_found(const struct agent *a, enum compact_trigger trigger, bool *kept)
 {
     const struct history *h = a->history;
-    int64_t left = room_for_rounds(a), tokens = 0;
+    int64_t left = room_for_rounds(a), besides, tokens = 0;
     bool found = false;
     if (trigger == TRIGGER_OVERFLOW) /* the limit may be unknown */
         left = compact_lesser(left, h->estimate / 2);
+    besides = left; /* all rounds of the turn */
     for (size_t i = h->messages.len, end = i; h->running && i-- > h->turn_first + 1;) {
         const struct message *m = &h->messages.items[i];
         tokens += h->estimates.items[i];
+        besides -= h->estimates.items[i];
         found = found || (m->role == ROLE_TOOL && has_found(a, m));
         if (m->role != ROLE_ASSISTANT)
             continue;
@@ -269,12 +271,17 @@ static void keep_found(const struct agent *a, enum compact_trigger trigger, bool
         found = false;
     }
     const struct tool_memory *memory = a->tools->host.memory;
-    for (size_t i = h->turn_first; h->running && memory && memory->was_passed_over && i-- > 0;) {
-        const struct message *m = &h->messages.items[i];
-        if (m->summary || !memory->was_passed_over(memory->context, m->seq))
+    bool searches = h->running && memory && memory->passed_over;
+    int64_t seq;
+    for (size_t rank = 0; searches && (seq = memory->passed_over(memory->context, rank)) > 0;
+         rank++) {
+        size_t i = 0;
+        while (i < h->turn_first && (h->messages.items[i].seq != seq || h->messages.items[i].summary))
+            i++;
+        if (i == h->turn_first || h->estimates.items[i] > besides)
             continue;
-        left -= h->estimates.items[i];
-        kept[i] = left >= 0;
+        besides -= h->estimates.items[i];
+        kept[i] = true;
     }
 }
 

@@ -61,22 +61,23 @@ static bool is_held(const struct conversation *c, const struct session_line *lin
     return false;
 }
 
-static bool was_passed_over(void *conversation, int64_t seq)
+static int64_t passed_over(void *conversation, size_t rank)
 {
     const struct conversation *c = conversation;
-    size_t i = 0, count = c->passed_over.count;
-    while (i < count && c->passed_over.seqs[i] != seq)
-        i++;
-    return i < count && c->passed_over.turn == c->journal.history.turn_seq;
+    bool is_there =
+        c->passed_over.turn == c->journal.history.turn_seq && rank < c->passed_over.count;
+    return is_there ? c->passed_over.seqs[rank] : 0;
 }
 
 static void pass_over(struct conversation *c, int64_t seq)
 {
+    size_t i = 0;
     if (c->passed_over.turn != c->journal.history.turn_seq)
         c->passed_over.count = 0;
     c->passed_over.turn = c->journal.history.turn_seq;
-    if (c->passed_over.count < sizeof c->passed_over.seqs / sizeof *c->passed_over.seqs &&
-        !was_passed_over(c, seq))
+    while (i < c->passed_over.count && c->passed_over.seqs[i] != seq)
+        i++;
+    if (i < sizeof c->passed_over.seqs / sizeof *c->passed_over.seqs && i == c->passed_over.count)
         c->passed_over.seqs[c->passed_over.count++] = seq;
 }
 
@@ -259,7 +260,7 @@ void conversation_open_memory(struct conversation *c)
     c->tool_memory = (struct tool_memory){
         .search = search_memory,
         .read = read_around,
-        .was_passed_over = was_passed_over,
+        .passed_over = passed_over,
         .context = c,
         .search_bytes = (size_t)MESSAGE_BYTES_A_TOKEN *
                         (size_t)config_integer(c->config, CONFIG_MEMORY_SEARCH_TOKENS)};
