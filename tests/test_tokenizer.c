@@ -243,7 +243,7 @@ static struct buf random_text(uint64_t *seed)
 /* Places and bytes rise, words are valid, and the same text gives the same words. */
 TEST(any_text)
 {
-    static const char *const languages[] = {"english", "german", "french", "spanish", "none"};
+    static const char *const languages[] = {"english", "german", "turkish", "auto", "none"};
     uint64_t seed = support_seed();
     for (size_t round = 0; round < suite_sample(600, 3000); round++) {
         AUTO(buf_release) struct buf text = random_text(&seed);
@@ -257,8 +257,9 @@ TEST(any_text)
             assert_string_equal(t->word, again.items.items[i].word);
             assert_true(t->start < t->end && t->end <= text.len);
             assert_true(*t->word && utf8_valid(t->word, strlen(t->word)));
+            bool same = i > 0 && t[-1].start == t->start; /* a stem of another language */
             if (i > 0)
-                assert_true(t[-1].start <= t->start && t[-1].place + 1 == t->place);
+                assert_true(t[-1].start <= t->start && t[-1].place + !same == t->place);
         }
     }
 }

@@ -500,7 +500,7 @@ static void check_query(struct language *l, const char *text, bool typing)
  * clean. */
 int fuzz_search(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"english", "german", "french", "none"};
+    static const char *const names[] = {"english", "german", "french", "turkish", "auto", "none"};
     static struct language *languages[sizeof names / sizeof *names];
     auto_free char *text = fuzz_text(data, size);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
