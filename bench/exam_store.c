@@ -1,5 +1,6 @@
 #include "bench/exam_store.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,13 @@ struct asker {
     struct recall recall;
 };
 
+static const char synthetic[] = "synthetic"; /* name of the model */
+
 struct exam_store {
     struct store *store;
+    const struct exam *exam;
+    size_t first, count;          /* its conversations */
+    struct exam_encoder *encoder; /* NULL: not asked yet */
     struct asker askers[EXAM_VECTORS][RANKINGS];
 };
 
@@ -70,6 +76,29 @@ static bool fill(struct exam_store *s, struct memory *m, const struct exam *x, s
 
 /* ---- asking ---- */
 
+static bool make_synthetic(struct exam_store *s, struct memory *m, struct error *e)
+{
+    struct vectors_lacking lacking;
+    size_t count;
+    bool ok;
+    s->encoder = exam_encoder_new(s->exam, s->first, s->count);
+    do {
+        struct embeddings made = {.dimension = EXAM_DIMENSION};
+        ok = m->ops->lacking(m, synthetic, SIZE_MAX, &lacking, e);
+        count = ok ? lacking.contents.len : 0;
+        for (size_t i = 0; i < count; i++) {
+            float vector[EXAM_DIMENSION];
+            exam_encoder_text(s->encoder, lacking.contents.items[i], vector);
+            for (int k = 0; k < EXAM_DIMENSION; k++)
+                vec_push(&made.values, vector[k]);
+        }
+        ok = ok && (count == 0 || m->ops->keep(m, synthetic, &lacking, &made, e));
+        vectors_lacking_release(&lacking);
+        embeddings_release(&made);
+    } while (ok && count > 0);
+    return ok;
+}
+
 static bool make_vectors(struct recall *r, struct error *e)
 {
     int64_t left;
@@ -106,21 +135,34 @@ static bool prepare(struct exam_store *s, enum memory_ranking ranking, enum exam
     a->config = config_new();
     recall_init(&a->recall, a->config, s->store, NULL);
     return configure(a->config, ranking, vectors, e) &&
-           (ranking == MEMORY_WORDS || make_vectors(&a->recall, e));
+           (ranking == MEMORY_WORDS ||
+            (vectors == EXAM_SYNTHETIC ? s->encoder || make_synthetic(s, a->recall.memory, e)
+                                       : make_vectors(&a->recall, e)));
 }
 
-bool exam_store_ask(struct exam_store *s, const struct exam_way *way, const char *question,
-                    struct exam_found *out, struct error *e)
+static bool search(struct exam_store *s, struct asker *a, const struct exam_way *way,
+                   const struct exam_question *question, struct memory_hits *out, struct error *e)
+{
+    struct memory_query query = memory_query_for(a->config, question->text);
+    float values[EXAM_DIMENSION];
+    struct vector_query vector = {synthetic, EXAM_DIMENSION, values};
+    query.limit = EXAM_MOST;
+    query.rank = way->rank;
+    if (way->vectors != EXAM_SYNTHETIC || way->ranking == MEMORY_WORDS)
+        return recall_search(&a->recall, &query, NULL, out, e);
+    exam_encoder_question(s->encoder, &way->mixture, question, values);
+    query.ranking = way->ranking;
+    query.vector = &vector;
+    return a->recall.memory->ops->search(a->recall.memory, &query, out, e);
+}
+
+bool exam_store_ask(struct exam_store *s, const struct exam_way *way,
+                    const struct exam_question *question, struct exam_found *out, struct error *e)
 {
     struct asker *a;
     struct memory_hits hits;
     exam_found_clear(out);
-    if (!prepare(s, way->ranking, way->vectors, &a, e))
-        return false;
-    struct memory_query query = memory_query_for(a->config, question);
-    query.limit = EXAM_MOST;
-    query.rank = way->rank;
-    if (!recall_search(&a->recall, &query, NULL, &hits, e))
+    if (!prepare(s, way->ranking, way->vectors, &a, e) || !search(s, a, way, question, &hits, e))
         return false;
     bool ok = !hits.badge || err_set(e, ERR_AGENT_ERROR, "%s", hits.badge);
     for (size_t i = 0; i < hits.items.len; i++)
@@ -136,6 +178,9 @@ bool exam_store_new(struct exam_store **out, const char *path, const struct exam
 {
     struct exam_store *s = *out = mem_alloc(sizeof *s);
     struct asker *words;
+    s->exam = x;
+    s->first = first;
+    s->count = count;
     if (store_open(path, STORE_READ_WRITE, &s->store, e) &&
         prepare(s, MEMORY_WORDS, EXAM_HASHED, &words, e) &&
         fill(s, words->recall.memory, x, first, count, e))
@@ -156,6 +201,7 @@ void exam_store_free(struct exam_store *s)
             config_free(a->config);
         }
     }
+    exam_encoder_free(s->encoder);
     store_close(s->store);
     free(s);
 }

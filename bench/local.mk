@@ -11,6 +11,7 @@ bench_tiro_bench_SOURCES = \
 	bench/graph_peer.h \
 	bench/documents.c bench/documents.h \
 	bench/exam.c bench/exam.h \
+	bench/exam_encoder.c bench/exam_encoder.h \
 	bench/exam_plain.c bench/exam_plain.h \
 	bench/exam_score.c bench/exam_score.h \
 	bench/exam_store.c bench/exam_store.h \

@@ -373,7 +373,7 @@ static void ask_peers(const struct talk *t, struct peers *peers, const struct ex
     r->sum[BM25] += share(t, q, text.data);
     seeds.ranking = MEMORY_VECTORS;
     seeds.vectors = EXAM_HASHED;
-    if (!exam_store_ask(peers->hashed, &seeds, q->text, &found, &e))
+    if (!exam_store_ask(peers->hashed, &seeds, q, &found, &e))
         give_up(e.text);
     while (found.ids.len > SEEDS_LIMIT)
         free(found.ids.items[--found.ids.len]);

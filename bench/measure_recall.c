@@ -41,36 +41,57 @@ struct variant {
     enum memory_ranking ranking;
     enum exam_vectors vectors;
     int parts; /* of enum parts */
+    struct exam_mixture mixture;
 };
 
 /* The variants with served vectors come last, since they replace the hashed vectors. */
 static const struct variant usual[] = {
-    {"FTS5 as it comes (porter, all words)", PLAIN, MEMORY_WORDS, EXAM_HASHED, 0},
-    {"BM25 1.2 .75 (stems, no stop words)", BM25, MEMORY_WORDS, EXAM_HASHED, 0},
-    {"ours: words", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
-    {"  hashed vectors", OURS, MEMORY_VECTORS, EXAM_HASHED, ALL},
-    {"  words and hashed vectors", OURS, MEMORY_BOTH, EXAM_HASHED, ALL},
-    {"  served vectors", OURS, MEMORY_VECTORS, EXAM_SERVED, ALL},
-    {"  words and served vectors", OURS, MEMORY_BOTH, EXAM_SERVED, ALL},
+    {"FTS5 as it comes (porter, all words)", PLAIN, MEMORY_WORDS, EXAM_HASHED, 0, {0, 0, 0}},
+    {"BM25 1.2 .75 (stems, no stop words)", BM25, MEMORY_WORDS, EXAM_HASHED, 0, {0, 0, 0}},
+    {"ours: words", OURS, MEMORY_WORDS, EXAM_HASHED, ALL, {0, 0, 0}},
+    {"  hashed vectors", OURS, MEMORY_VECTORS, EXAM_HASHED, ALL, {0, 0, 0}},
+    {"  words and hashed vectors", OURS, MEMORY_BOTH, EXAM_HASHED, ALL, {0, 0, 0}},
+    {"  served vectors", OURS, MEMORY_VECTORS, EXAM_SERVED, ALL, {0, 0, 0}},
+    {"  words and served vectors", OURS, MEMORY_BOTH, EXAM_SERVED, ALL, {0, 0, 0}},
 };
 enum { USUAL = sizeof usual / sizeof *usual, ROW_BM25 = 1, ROW_OURS = 2 };
 
 /* Each variant switches off one part of the ranking by words. */
 static const struct variant parts[] = {
-    {"all parts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL},
-    {"without passages of long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PASSAGES},
-    {"without proximity", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PROXIMITY},
-    {"without the user's messages", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~USER},
-    {"without fading among long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~FADING},
-    {"without neighbours", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~NEIGHBOURS},
-    {"without the session", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~SESSION},
-    {"without the window", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~WINDOW},
-    {"without short texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~LENGTH},
-    {"without who is named", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~NAMED},
-    {"without questions and answers", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~ASKS},
-    {"none: BM25, speaker and date", OURS, MEMORY_WORDS, EXAM_HASHED, 0},
+    {"all parts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL, {0, 0, 0}},
+    {"without passages of long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PASSAGES, {0, 0, 0}},
+    {"without proximity", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~PROXIMITY, {0, 0, 0}},
+    {"without the user's messages", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~USER, {0, 0, 0}},
+    {"without fading among long texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~FADING, {0, 0, 0}},
+    {"without neighbours", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~NEIGHBOURS, {0, 0, 0}},
+    {"without the session", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~SESSION, {0, 0, 0}},
+    {"without the window", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~WINDOW, {0, 0, 0}},
+    {"without short texts", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~LENGTH, {0, 0, 0}},
+    {"without who is named", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~NAMED, {0, 0, 0}},
+    {"without questions and answers", OURS, MEMORY_WORDS, EXAM_HASHED, ALL & ~ASKS, {0, 0, 0}},
+    {"none: BM25, speaker and date", OURS, MEMORY_WORDS, EXAM_HASHED, 0, {0, 0, 0}},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
+
+/* Synthetic encoders (exam_encoder.h), which the fusion of words and vectors must not lose by, and
+ * gain by when they are good. */
+#define ENCODER(NAME, ...)                                                                         \
+    {NAME ", alone", OURS, MEMORY_VECTORS, EXAM_SYNTHETIC, ALL, __VA_ARGS__},                      \
+    {                                                                                              \
+        NAME ", words", OURS, MEMORY_BOTH, EXAM_SYNTHETIC, ALL, __VA_ARGS__                        \
+    }
+static const struct variant encoders[] = {
+    {"words", OURS, MEMORY_WORDS, EXAM_HASHED, ALL, {0, 0, 0}},
+    {"hashed, words", OURS, MEMORY_BOTH, EXAM_HASHED, ALL, {0, 0, 0}},
+    ENCODER("noise", {0, 1, 0}),
+    ENCODER(".2", {0, 1, .2}),
+    ENCODER(".3", {0, 1, .3}),
+    ENCODER(".6", {0, 1, .6}),
+    ENCODER("latent", {1, 0, 0}),
+    ENCODER("latent and .3", {1, 1, .3}),
+    ENCODER("latent and .6", {1, 1, .6}),
+};
+enum { ENCODERS = sizeof encoders / sizeof *encoders };
 
 /* A place to ask: some conversations, in our store and in SQLite's own indexes. */
 struct hall {
@@ -147,6 +168,7 @@ static struct exam_way way_of(const struct variant *v)
     struct exam_way way = exam_way_default();
     way.ranking = v->ranking;
     way.vectors = v->vectors;
+    way.mixture = v->mixture;
     struct rank_settings *r = &way.rank;
     int without = ALL & ~v->parts;
     if (without & ASKS) {
@@ -175,12 +197,12 @@ static struct exam_way way_of(const struct variant *v)
 }
 
 static void ask(struct hall *hall, const struct variant *v, const struct exam_way *way,
-                const char *question, struct exam_found *found)
+                const struct exam_question *q, struct exam_found *found)
 {
     struct error e;
     if (v->engine != OURS)
-        exam_plain_ask(v->engine == PLAIN ? hall->plain : hall->bm25, question, EXAM_MOST, found);
-    else if (!exam_store_ask(hall->ours, way, question, found, &e))
+        exam_plain_ask(v->engine == PLAIN ? hall->plain : hall->bm25, q->text, EXAM_MOST, found);
+    else if (!exam_store_ask(hall->ours, way, q, found, &e))
         give_up(&e);
 }
 
@@ -201,7 +223,7 @@ static struct result examine(const struct exam *x, const struct halls *h, const 
         vec_push(&out.categories, (struct exam_score){0});
     for (size_t i = 0; i < x->questions.len; i++) {
         const struct exam_question *q = &x->questions.items[i];
-        ask(hall_of(h, q), v, &way, q->text, &found);
+        ask(hall_of(h, q), v, &way, q, &found);
         for (int unit = 0; unit < EXAM_UNITS; unit++) {
             struct exam_score score = exam_score(&q->evidence[unit], &found);
             exam_score_add(&out.all[unit], &score);
@@ -326,14 +348,17 @@ static void measure_usual(const struct exam *x, struct ratios *out)
     release_results(all, USUAL);
 }
 
-static void measure_parts(const struct exam *x, const char *title)
+enum { MOST = (int)PARTS > (int)ENCODERS ? (int)PARTS : (int)ENCODERS };
+
+static void measure_more(const struct exam *x, const char *title, const struct variant *variants,
+                         size_t count)
 {
-    struct result each[PARTS], all[PARTS], *both[SPREADS] = {each, all};
+    struct result each[MOST], all[MOST], *both[SPREADS] = {each, all};
     for (int spread = 0; spread < SPREADS; spread++)
-        examine_all(x, spread, parts, PARTS, both[spread]);
-    print_all(x, title, parts, PARTS, both);
-    release_results(each, PARTS);
-    release_results(all, PARTS);
+        examine_all(x, spread, variants, count, both[spread]);
+    print_all(x, title, variants, count, both);
+    release_results(each, count);
+    release_results(all, count);
 }
 
 /* ---- sets ---- */
@@ -367,10 +392,12 @@ static struct ratios measure_set(const char *directory)
         give_up(&e);
     print_size(directory, &x);
     measure_usual(&x, &out);
+    if (is_set("RECALL_ENCODERS"))
+        measure_more(&x, "synthetic encoders", encoders, ENCODERS);
     if (is_set("RECALL_PARTS")) {
-        measure_parts(&x, "sessions as they stand in the files");
+        measure_more(&x, "sessions as they stand in the files", parts, PARTS);
         exam_join_sessions(&x);
-        measure_parts(&x, "one session a conversation");
+        measure_more(&x, "one session a conversation", parts, PARTS);
     }
     exam_release(&x);
     return out;

@@ -18,7 +18,8 @@ void measure_facts(void);         /* the graph of facts, full */
 
 /* Recall of semantic memory for the question sets in the directory RECALL_SETS (bench), or for the
  * one set in that directory. Prints tables of its own. RECALL_HELD=1 asks the held-out questions,
- * RECALL_PARTS=1 also shows the parts of the ranking; served vectors: exam_store.h. */
+ * RECALL_PARTS=1 also shows the parts of the ranking, RECALL_ENCODERS=1 synthetic encoders
+ * (exam_encoder.h); served vectors: exam_store.h. */
 void measure_recall(void);
 void measure_corpora(void);
 void measure_recall_of(const char *directory);

@@ -233,6 +233,7 @@ SCRIPT_TESTS = \
 
 tests_libsupport_a_SOURCES = \
 	bench/exam.c bench/exam.h \
+	bench/exam_encoder.c bench/exam_encoder.h \
 	bench/exam_score.c bench/exam_score.h \
 	bench/exam_store.c bench/exam_store.h \
 	tests/any_compaction.c tests/any_compaction.h \
