@@ -100,10 +100,13 @@ bool calibration_parse(const char *text, struct calibration *out)
 }
 
 static const double PREVIOUS = 0.5;
-static const double WEIGHT = 0.5;  /* of a deviation by which an entry stands out, of the way that
+/* Near these values recall hardly changes (doc/decisions.md). */
+static const double WEIGHT = 0.4;  /* of a deviation by which an entry stands out, of the way that
                                     * the first by words is before what has none */
-static const double BEYOND = 0.8;  /* deviations beyond chance from which it does */
-static const double REPEATS = 0.4; /* correlation from which on cosines only repeat words */
+static const double BEYOND = 0.2;  /* deviations beyond chance from which it does */
+static const double FIRST = 1;     /* and so many less for the first by words */
+static const double REPEATS = 0.8; /* correlation from which on cosines only repeat words */
+enum { CROWD = 6 };                /* the nearest that chance is compared with */
 /* Orders those that words did not find, and is too little to bring one before another. */
 static const double NEARNESS = 1e-6;
 
@@ -140,6 +143,13 @@ static struct standard standard_words(const struct blend_input *in)
     return (struct standard){mean, variance > 0 ? sqrt(variance) : 0};
 }
 
+static struct standard standard_vectors(const struct blend_input *in)
+{
+    const struct vectors_field *f = in->field;
+    bool differ = f->deviation > FLT_EPSILON; /* by more than the precision of floats */
+    return (struct standard){f->mean, differ ? f->deviation : 0};
+}
+
 /* ---- one list ---- */
 
 /* An entry with its standard scores. */
@@ -162,9 +172,7 @@ static int compare_joined(const void *a, const void *b)
 static struct joined_list join_all(const struct blend_input *in)
 {
     struct joined_list out = {0};
-    struct standard words = standard_words(in), vectors = {in->field->mean, in->field->deviation};
-    if (vectors.deviation <= FLT_EPSILON) /* below the precision of floats */
-        vectors.deviation = 0;
+    struct standard words = standard_words(in), vectors = standard_vectors(in);
     for (size_t i = 0; i < in->words->items.len; i++) {
         const struct candidate *c = &in->words->items.items[i];
         struct joined one = {.c = *c, .words = standard_of(&words, c->rank), .has_words = true};
@@ -204,32 +212,45 @@ static struct joined_list join_all(const struct blend_input *in)
 /* ---- what stands out ---- */
 
 struct field {
-    double repeats; /* correlation of cosines with words; never negative */
-    double level;   /* deviations that chance explains */
-    double weight;  /* of the part above that */
+    double none, way; /* standard score without words; from there to that of the first by words */
+    double repeats;   /* correlation of cosines with words; never negative */
+    double scale;     /* of the vectors' scores: less than 1 where many are nearer than by chance */
+    double level;     /* deviations from which on an entry without words stands out */
+    double weight;    /* of the part above that */
 };
+
+/* Deviations by which the greatest of so many independent values exceeds the mean: where the tail
+ * of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
+static double chance_of(double count)
+{
+    double chance = 1;
+    for (int i = 0; i < 8; i++) {
+        double tail = count / (chance * 2.5066282746310002);
+        chance = tail > 1.7 ? sqrt(2 * log(tail)) : 1;
+    }
+    return chance;
+}
 
 static struct field field_of(const struct blend_input *in, const struct joined_list *l)
 {
-    struct standard words = standard_words(in);
-    double sum = 0, none = standard_of(&words, 0);
+    const struct candidates *near = in->vectors;
+    struct standard words = standard_words(in), vectors = standard_vectors(in);
+    double sum = 0, none = standard_of(&words, 0), count = (double)in->field->count;
     double first = in->words->items.len > 0 ? in->words->items.items[0].rank : 0;
     /* Over all entries: those without words all have one standard score, and the sum of the
      * vectors' is zero. */
     for (size_t i = 0; i < l->items.len; i++)
         sum += (l->items.items[i].words - none) * l->items.items[i].vector;
-    double correlation = in->field->count > 0 ? sum / (double)in->field->count : 0;
-    double repeats = fmax(0, correlation), own = fmax(0, 1 - repeats / REPEATS);
-    /* Deviations by which the greatest of so many independent values exceeds the mean: where the
-     * tail of the normal distribution, exp(-x²/2) / (x sqrt(2π)), is 1 / count. */
-    double chance = 1;
-    for (int i = 0; i < 8; i++) {
-        double tail = (double)in->field->count / (chance * 2.5066282746310002);
-        chance = tail > 1.7 ? sqrt(2 * log(tail)) : 1;
-    }
-    return (struct field){.repeats = repeats,
-                          .level = chance + BEYOND,
-                          .weight = WEIGHT * own * own * (standard_of(&words, first) - none)};
+    double repeats = fmax(0, count > 0 ? sum / count : 0), own = fmax(0, 1 - repeats / REPEATS);
+    double crowd =
+        near->items.len < CROWD ? 0 : standard_of(&vectors, near->items.items[CROWD - 1].rank);
+    double way = standard_of(&words, first) - none;
+    return (struct field){.none = none,
+                          .way = way,
+                          .repeats = repeats,
+                          .scale = fmin(1, chance_of(count / CROWD) / fmax(crowd, FLT_EPSILON)),
+                          .level = chance_of(count) + BEYOND,
+                          .weight = WEIGHT * own * own * way};
 }
 
 /* ---- the order ---- */
@@ -250,9 +271,11 @@ void blend(const struct blend_input *in, struct candidates *out)
     for (size_t i = 0; i < l.items.len; i++) {
         const struct joined *one = &l.items.items[i];
         struct candidate c = one->c;
-        /* Deviations by which it is nearer than its words and chance explain. */
+        /* Deviations by which it is nearer than its words and chance explain. The better its words,
+         * the fewer others there are among which chance could have chosen it. */
         double expected = field.repeats * fmax(0, one->words);
-        double out_by = fmax(0, one->vector - expected - field.level);
+        double found = field.way > 0 ? (one->words - field.none) / field.way : 0;
+        double out_by = fmax(0, field.scale * one->vector - expected - field.level + FIRST * found);
         c.rank = one->words + field.weight * out_by + (one->has_words ? 0 : NEARNESS * one->vector);
         vec_push(&out->items, c);
     }

@@ -3,10 +3,12 @@
  * The order is that of words; a vector can only raise an entry. Ranks and nearness are standardised
  * for the question: deviations from the mean of all entries. The part of the nearness that counts
  * is what exceeds the value expected from the entry's words (regression: correlation times their
- * score) and the value that chance brings to the nearest of so many. Its unit is the distance from
- * no words to the first hit by words, so that the size of a store does not matter. It counts the
- * less, the more the cosines of all entries repeat the words. So a model that adds nothing leaves
- * the order of words as it is. */
+ * score) and the value that chance brings to the nearest of so many, or less for an entry that
+ * words put near the first. Its unit is the distance from no words to the first hit by words, so
+ * that the size of a store does not matter. It counts the less, the more the cosines of all entries
+ * repeat the words, and the further the nearest few are beyond chance together: a good model brings
+ * one entry near, a weak one many. So a model that adds nothing hardly changes the order of words.
+ */
 #ifndef INDEX_BLEND_H
 #define INDEX_BLEND_H
 

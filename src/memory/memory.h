@@ -36,7 +36,7 @@ struct memory_scope {
 /* "all", "project", "session" or "session=ID" (which borrows from `text`). False: it is none. */
 bool memory_scope_parse(const char *text, struct memory_scope *out);
 
-/* WORDS needs no vector, VECTORS uses it alone, BOTH a weighted sum of calibrated scores. */
+/* WORDS needs no vector, VECTORS uses it alone, BOTH uses both (index/blend.h). */
 enum memory_ranking { MEMORY_WORDS, MEMORY_VECTORS, MEMORY_BOTH };
 
 struct memory_query {
