@@ -15,7 +15,8 @@ struct exam_mixture {
     double latent;   /* weight of the first half of a question's vector */
     double noise;    /* weight of the second half */
     double strength; /* the evidence in the second half, by the size of the noise: 0 is noise alone;
-                      * with .3 vectors alone find about as much as words, with .6 nearly all */
+                      * with .3 vectors alone find about as much as words in one conversation, with
+                      * .6 nearly all */
 };
 
 struct exam_encoder;
