@@ -68,6 +68,7 @@ bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROH
 # Documents and questions of ours (bench/documents.h).
 EXTRA_DIST += \
 	bench/documents/allotment.md \
+	bench/unrelated.txt \
 	bench/documents.jsonl \
 	bench/documents/backup.md \
 	bench/documents/bicycle.md \

@@ -28,7 +28,8 @@ enum {
     RECENT_TURNS = 4,
     SEEDS_LIMIT = 5,
     TOKEN_BYTES = 4,
-    BM25_MOST = 400
+    BM25_MOST = 400,
+    UNRELATED_STEP = 3
 };
 static const long windows[] = {8192, 16384, 32768};
 enum { WINDOWS = sizeof windows / sizeof *windows };
@@ -316,7 +317,8 @@ struct result {
     double tokens[STEPS], talk_tokens;
     size_t lost[STEPS]; /* questions with less evidence than in the request before */
     size_t asked, turns, summaries;
-    size_t paid, most_paid; /* summaries for questions, and for one of them */
+    size_t unrelated, disturbed; /* messages about something else, and those sent with passages */
+    size_t paid, most_paid;      /* summaries for questions, and for one of them */
 };
 
 /* The newest messages that fit in `tokens`, or as many as `most`. */
@@ -385,8 +387,7 @@ static void ask_peers(const struct talk *t, struct peers *peers, const struct ex
 }
 
 /* Asks in a copy of the home, so that no question knows of another. */
-static void ask(struct talk *t, struct model *m, struct peers *peers, const char *session,
-                const struct exam_question *q, long window, size_t overhead, struct result *r)
+static void put(struct model *m, const char *session, const char *question)
 {
     auto_free char *home = mem_strdup(chat_home());
     auto_free char *copy = mem_printf("%s-asked", home);
@@ -395,14 +396,22 @@ static void ask(struct talk *t, struct model *m, struct peers *peers, const char
     run(make);
     setenv("HOME", copy, 1);
     m->answer = NULL;
-    m->question = q->text;
+    m->question = question;
     m->step = 0;
     m->summaries = 0;
+    for (size_t s = 0; s < STEPS; s++)
+        mem_replace(&m->requests[s], NULL);
     struct program p = program_start(session);
-    program_take_turn(&p, q->text);
+    program_take_turn(&p, question);
     free(program_stop(&p));
     setenv("HOME", home, 1);
     run(drop);
+}
+
+static void ask(struct talk *t, struct model *m, struct peers *peers, const char *session,
+                const struct exam_question *q, long window, size_t overhead, struct result *r)
+{
+    put(m, session, q->text);
     r->paid += m->summaries;
     r->most_paid = m->summaries > r->most_paid ? m->summaries : r->most_paid;
     size_t bytes = 0, last = 0;
@@ -419,15 +428,31 @@ static void ask(struct talk *t, struct model *m, struct peers *peers, const char
     size_t searched = strlen(m->requests[m->requests[SEARCHED] ? SEARCHED : ITSELF]);
     ask_peers(t, peers, q, window, searched > overhead ? searched - overhead : 0, r);
     r->asked++;
-    for (size_t s = 0; s < STEPS; s++)
-        mem_replace(&m->requests[s], NULL);
+}
+
+/* Messages that have nothing to do with the talk: to how many of them tiro adds passages. */
+static void ask_unrelated(struct model *m, const char *session, struct result *r)
+{
+    struct error e;
+    const char *sets_of = getenv("RECALL_SETS");
+    auto_free char *path = mem_printf("%s/unrelated.txt", sets_of && *sets_of ? sets_of : "bench");
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!paths_read_file(path, PATHS_FILE, &text, &e))
+        give_up(e.text);
+    for (const char *line = text.data; *line; line += strcspn(line, "\n") + 1) {
+        auto_free char *message = mem_strndup(line, strcspn(line, "\n"));
+        if (r->unrelated++ % UNRELATED_STEP != 0)
+            continue;
+        put(m, session, message);
+        r->disturbed += strstr(m->requests[ITSELF], "[From memory,") != NULL;
+    }
 }
 
 /* Holds the talk. At each stop it asks questions about all that was said. */
 static void hold(struct talk *t, struct model *m, struct peers *peers, long window,
                  struct result *r)
 {
-    size_t overhead = 0, said = 0, count = t->exchanges.len;
+    size_t overhead = 0, said = 0, count = t->exchanges.len, bytes = 0, summaries = 0;
     auto_free char *session = NULL;
     chat_new_home();
     configure(window);
@@ -441,7 +466,8 @@ static void hold(struct talk *t, struct model *m, struct peers *peers, long wind
             overhead = said == 0 ? m->bytes - strlen(e->said) : overhead;
         }
         mem_replace(&session, program_stop(&p));
-        size_t bytes = m->bytes, summaries = m->summaries;
+        bytes = m->bytes;
+        summaries = m->summaries;
         VEC(const struct exam_question *) asked = {0};
         t->fed = t->exchanges.items[said - 1].end;
         for (size_t i = 0; i < t->questions.len; i++)
@@ -455,6 +481,10 @@ static void hold(struct talk *t, struct model *m, struct peers *peers, long wind
         m->bytes = bytes;
         m->summaries = summaries;
     }
+    if (window == windows[0])
+        ask_unrelated(m, session, r);
+    m->bytes = bytes;
+    m->summaries = summaries;
     r->talk_tokens += (double)m->bytes / TOKEN_BYTES;
     r->turns += count;
     r->summaries += m->summaries;
@@ -482,6 +512,8 @@ static void print(const struct result results[WINDOWS])
     printf("\n  %-34s", "turns a summary");
     for (size_t w = 0; w < WINDOWS; w++)
         printf("%9.1f", (double)results[w].turns / (double)results[w].summaries);
+    printf("\n  %-34s%9.3f", "unrelated messages with passages",
+           (double)results[0].disturbed * UNRELATED_STEP / (double)results[0].unrelated);
     printf("\n  %-34s", "summaries a question (the most)");
     for (size_t w = 0; w < WINDOWS; w++)
         printf("  %.2f (%zu)", (double)results[w].paid / (double)results[w].asked,
@@ -536,5 +568,7 @@ void measure_reach(void)
         print(results[kind]);
     }
     free(m.arguments);
+    for (size_t s = 0; s < STEPS; s++)
+        free(m.requests[s]);
     model_server_stop(m.server);
 }
