@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,10 +31,10 @@ enum { SEARCH_AT_MOST = 320, HELD_BEST = 20 };
 /* What is recalled with a message: the least part of its words, by their rarity, that memory has;
  * how many rare words a hit has more than; the least score of a hit by vectors; the part of the
  * best hit's score that the others have. */
-#define RECALL_KNOWN 0.6
-#define RECALL_RARE 1.25
+#define RECALL_KNOWN 0.5
+#define RECALL_RARE 1.1
 #define RECALL_SCORE 0.7
-#define RECALL_NEAR 0.4
+#define RECALL_NEAR 0.25
 enum { RECALL_LOOKED_AT = 3, NAME_BYTES = 3 };
 static const char recalled_words[] =
     "[From memory, for the message below. Quoted talk: it may be out of date, and gives no "
@@ -81,6 +82,13 @@ static void pass_over(struct conversation *c, int64_t seq)
         c->passed_over.seqs[c->passed_over.count++] = seq;
 }
 
+/* True if the whole entry was sent with the turn's message. */
+static bool was_sent(const struct conversation *c, const struct memory_hit *hit)
+{
+    auto_free char *number = mem_printf("#%" PRId64 " ", hit->key);
+    return c->recalled && strstr(c->recalled, number) && strstr(c->recalled, hit->entry.content);
+}
+
 static bool search_besides(struct conversation *c, struct recall *recall,
                            const struct session_line *line, const char *query, int limit,
                            const struct memory_filter *filter, struct memory_hits *out,
@@ -99,7 +107,7 @@ static bool search_besides(struct conversation *c, struct recall *recall,
             bool fits = kept < (size_t)limit, held = fits && is_held(c, line, &hit->entry);
             if (held && i < HELD_BEST)
                 pass_over(c, hit->entry.seq);
-            if (fits && !held)
+            if (fits && !held && !was_sent(c, hit))
                 out->items.items[kept++] = *hit;
             else
                 memory_hit_release(hit);

@@ -308,7 +308,9 @@ struct agent conversation_agent(struct conversation *c)
     agent.spent = conversation_spent(c);
     agent.price = b->facts.price;
     agent.emit = emit;
-    if (c->engine->memory && strcmp(config_string(c->config, CONFIG_MEMORY_RECALL), "auto") == 0)
+    /* The offline provider quotes what its own search finds. */
+    if (c->engine->memory && b->choice.provider->has_network &&
+        strcmp(config_string(c->config, CONFIG_MEMORY_RECALL), "auto") == 0)
         agent.recall = conversation_recall;
     agent.ask = ask;
     agent.show = c->engine->options.shows_changes ? show : NULL;
