@@ -135,9 +135,11 @@ static char *index_of(void)
     run("CREATE VIRTUAL TABLE temp.seen USING fts5vocab(main, memory_words, instance)");
     struct query q = sql_query(own.store, &e,
                                "SELECT term, doc, \"offset\" FROM temp.seen ORDER BY 1, 2, 3", "");
-    while (query_next(&q))
-        buf_addf(&out, "%s %lld %d\n", query_column_text(&q, 0),
-                 (long long)sqlite3_column_int64(q.handle, 1), sqlite3_column_int(q.handle, 2));
+    while (query_next(&q)) {
+        auto_free char *term = query_column_text(&q, 0);
+        buf_addf(&out, "%s %lld %d\n", term, (long long)sqlite3_column_int64(q.handle, 1),
+                 sqlite3_column_int(q.handle, 2));
+    }
     memory_check(query_end(&q), &e);
     run("DROP TABLE temp.seen");
     return support_keep(buf_take(&out));

@@ -234,7 +234,8 @@ static void assert_finds(const char *text, size_t limit, const char *expected)
         struct query q = sql_query(store, NULL, "SELECT id FROM memory_entry WHERE key = ?", "i",
                                    found.items.items[i].key);
         assert_true(query_next(&q));
-        buf_addf(&ids, "%s%s", i > 0 ? " " : "", query_column_text(&q, 0));
+        auto_free char *id = query_column_text(&q, 0);
+        buf_addf(&ids, "%s%s", i > 0 ? " " : "", id);
         assert_true(query_end(&q));
     }
     assert_string_equal(ids.data, expected);

@@ -111,7 +111,8 @@ static bool tell_event(const char *name, const char *rest)
     for (size_t i = 0; i < sizeof events / sizeof *events; i++)
         if (is(name, events[i].word)) {
             int64_t of = is(name, "retry") ? atoll(word(&text)) : 0;
-            struct event *ev = told_event(events[i].type, seq, text);
+            bool wordless = events[i].type == EVENT_INTERRUPTED;
+            struct event *ev = told_event(events[i].type, seq, wordless ? NULL : text);
             ev->number = of;
             ev->flag = is(name, "partial");
             told_take(ev);

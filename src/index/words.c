@@ -32,11 +32,17 @@ bool words_language(const struct corpus *c, const char *ending, char **out, stru
 
 bool words_open_language(const struct corpus *c, struct language **out, struct error *e)
 {
+    struct store *s = c->store;
     auto_free char *language = NULL;
     if (!words_language(c, "", &language, e))
         return false;
-    *out = language_new(language);
-    return *out || store_fault(c->store, SQLITE_ERROR, e);
+    if (!s->asked || strcmp(s->asked_name, language) != 0) {
+        language_free(s->asked);
+        s->asked = language_new(language);
+        mem_replace(&s->asked_name, mem_strdup(language));
+    }
+    *out = s->asked;
+    return *out || store_fault(s, SQLITE_ERROR, e);
 }
 
 /* Bytes that a transaction adds in memory before they become a part: larger parts are merged less

@@ -179,6 +179,5 @@ bool words_explain(const struct corpus *c, const struct words_question *question
     for (size_t i = 0; i < hits->items.len; i++)
         explain(l, &q, &worth, &hits->items.items[i]);
     words_query_release(&q);
-    language_free(l);
     return true;
 }

@@ -631,6 +631,5 @@ bool words_search(const struct corpus *c, const struct words_question *question,
     if (ok && out->items.len == 0 && words_query_loosen(&words))
         ok = find(c, &words, question, scope, limit, out, weights, e);
     words_query_release(&words);
-    language_free(l);
     return ok;
 }

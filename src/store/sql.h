@@ -25,6 +25,8 @@ struct store {
     bool searchable;                  /* the function of index/transcripts.c has been registered */
     bool collects;                    /* the function of index/words_search.c has been registered */
     VEC(struct language *) languages; /* of its tokenizers */
+    struct language *asked;           /* of the last question, in this language: */
+    char *asked_name;
 
     /* While another process writes: */
     int patience_ms;

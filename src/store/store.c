@@ -14,6 +14,7 @@
 #include "base/paths.h"
 #include "store/db_files.h"
 #include "store/db_pages.h"
+#include "store/language.h"
 #include "store/sql.h"
 #include "store/tokenizer.h"
 
@@ -261,6 +262,8 @@ void store_close(struct store *s)
         return;
     forget_statements(s);
     sqlite3_close(s->db);
+    language_free(s->asked);
+    free(s->asked_name);
     free(s->path);
     free(s);
 }
@@ -305,6 +308,8 @@ void store_give_back_memory(struct store *s)
     sqlite3_db_release_memory(s->db);
     for (size_t i = 0; i < s->languages.len; i++)
         language_give_back_memory(s->languages.items[i]);
+    if (s->asked)
+        language_give_back_memory(s->asked);
 }
 
 void store_rest(struct store *s)

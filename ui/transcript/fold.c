@@ -545,8 +545,10 @@ static void join_turns(struct fold *f, struct fold *older)
             i++;
             continue;
         }
-        if (orphan->recalled)
+        if (orphan->recalled) {
+            recalled_free(call->recalled);
             call->recalled = orphan->recalled;
+        }
         orphan->recalled = NULL;
         struct buf result = orphan->result;
         buf_init(&orphan->result, 0);
