@@ -39,6 +39,8 @@ bool words_open_language(const struct corpus *c, struct language **out, struct e
     if (!s->asked || strcmp(s->asked_name, language) != 0) {
         language_free(s->asked);
         s->asked = language_new(language);
+        if (s->asked)
+            language_is_brief(s->asked);
         mem_replace(&s->asked_name, mem_strdup(language));
     }
     *out = s->asked;

@@ -255,6 +255,8 @@ bool exchange_stream(const struct provider_call *call, const struct dialect *dia
     f->retry_after_ms = ok ? -1 : x.reply.retry_after_ms;
     if (!ok && f->kind == FAILURE_CONNECT && f->content_seen)
         f->kind = FAILURE_CUT;
+    if (!ok && f->kind == FAILURE_PROTOCOL)
+        http_distrust(call->http);
     log_line(LOG_INFO, "%s: status %d, failure %d", name, x.reply.status, (int)f->kind);
     ok = stream_finish(&stream, ok);
 

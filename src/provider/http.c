@@ -114,6 +114,7 @@ struct http {
     CURLM *multi;               /* likewise */
     http_answer_fn *answer;     /* NULL: the network does */
     void *answer_context;
+    bool distrusts;
 };
 
 struct transfer {
@@ -386,6 +387,8 @@ static bool transfer_start(struct http *h, struct transfer *t)
     if (!t->easy)
         die("out of memory");
     set_options(t);
+    t->curl->easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, h->distrusts ? 1L : 0L);
+    h->distrusts = false;
     t->moved_ms = clock_mono_ms();
     CURLMcode code = t->curl->multi_add_handle(h->multi, t->easy);
     return code == CURLM_OK ||
@@ -494,6 +497,11 @@ bool http_perform(struct http *h, const struct http_request *request, const stru
         t.curl->slist_free_all(t.headers);
     }
     return ok;
+}
+
+void http_distrust(struct http *h)
+{
+    h->distrusts = true;
 }
 
 /* --- the host of a URL ------------------------------------------------------------------------ */

@@ -66,6 +66,9 @@ void http_reply_release(struct http_reply *r);
 bool http_perform(struct http *h, const struct http_request *request, const struct wakeup *wakeup,
                   struct http_reply *reply, struct failure *f);
 
+/* The next request uses a new connection: a reply that made no sense may go on in an open one. */
+void http_distrust(struct http *h);
+
 /* A client that asks this function instead of the network; it keeps the contract of http_perform():
  * for tests of what servers may answer. */
 typedef bool http_answer_fn(void *context, const struct http_request *request,

@@ -200,7 +200,7 @@ struct language {
     VEC(const char *) stop_words; /* ascending */
     VEC(struct form) forms;       /* by word */
     struct slot *known;           /* SLOTS of them; NULL: no word was met */
-    bool ready;
+    bool ready, brief;
     struct language *parts[LANGUAGE_PARTS]; /* of "auto" */
     VEC(struct vote) votes;                 /* by word */
     size_t begins[VOTE_BYTES];              /* the first that begins with each byte */
@@ -249,6 +249,13 @@ void language_free(struct language *l)
     free(l->stop_text);
     free(l->forms_text);
     free(l);
+}
+
+void language_is_brief(struct language *l)
+{
+    l->brief = true;
+    for (size_t i = 0; i < LANGUAGE_PARTS && l->parts[i]; i++)
+        l->parts[i]->brief = true;
 }
 
 void language_give_back_memory(struct language *l)
@@ -493,9 +500,9 @@ bool language_word(struct language *l, const char *text, size_t len, enum word_f
     if (l->parts[0])
         l = l->parts[0];
     get_ready(l);
-    if (!l->known)
+    if (!l->known && !l->brief)
         l->known = mem_alloc(SLOTS * sizeof *l->known);
-    if (form != WORD_STEM || len == 0 || len > LONGEST) {
+    if (form != WORD_STEM || len == 0 || len > LONGEST || l->brief) {
         make_word(l, text, len, form, out);
         return out->len > 0;
     }

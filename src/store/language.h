@@ -34,6 +34,9 @@ struct language *language_new(const char *name);
 void language_free(struct language *l); /* NULL is fine */
 bool language_known(const char *name);
 
+/* For texts of a few words, as questions are: no cache of words. */
+void language_is_brief(struct language *l);
+
 /* Frees the cache of words, some 800 kB; it fills again. */
 void language_give_back_memory(struct language *l);
 

@@ -308,8 +308,6 @@ void store_give_back_memory(struct store *s)
     sqlite3_db_release_memory(s->db);
     for (size_t i = 0; i < s->languages.len; i++)
         language_give_back_memory(s->languages.items[i]);
-    if (s->asked)
-        language_give_back_memory(s->asked);
 }
 
 void store_rest(struct store *s)
