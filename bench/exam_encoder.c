@@ -10,7 +10,7 @@
 
 enum { TERMS = 1 << 14, STEPS = 4 };
 
-/* What a word, by its hash, adds to each latent number. */
+/* The share of a word, by its hash, in each latent number. */
 struct axes {
     float of[TERMS][EXAM_HALF];
 };

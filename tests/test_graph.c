@@ -351,7 +351,7 @@ static const char *deleted(bool (*delete)(const char *json, struct graph_part *o
     return support_text("%d %d %d", (int)n.entities, (int)n.observations, (int)n.relations);
 }
 
-/* What was deleted comes back. */
+/* A deleted fact comes back. */
 static void restore(void)
 {
     assert_ok(graph_restore(&facts.graph, &gone, &facts.e), facts.e);

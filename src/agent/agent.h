@@ -52,8 +52,9 @@ struct agent {
      * record could not be kept, and the turn must end. */
     bool (*emit)(void *context, struct event *ev, struct error *e);
 
-    /* What memory has on the message, within so many tokens, and an event for it; NULL: nothing
-     * that is likely to matter. The text lasts until the turn ends. NULL: memory is not asked. */
+    /* Returns passages of memory on the message, within so many tokens, and an event for them;
+     * NULL: none is likely to matter. The text lasts until the turn ends. No function: memory is
+     * not asked. */
     const char *(*recall)(void *context, const char *input, int64_t tokens, struct event **told);
 
     /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An

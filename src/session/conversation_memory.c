@@ -28,9 +28,9 @@
  * HELD_BEST hits those that it contains are to stay there. */
 enum { SEARCH_AT_MOST = 320, HELD_BEST = 20 };
 
-/* What is recalled with a message: the least part of its words, by their rarity, that memory has;
- * how many rare words a hit has more than; the least score of a hit by vectors; the part of the
- * best hit's score that the others have. */
+/* Bounds of the passages that are sent with a message. Memory has at least RECALL_KNOWN of the
+ * message's words, by their rarity; a hit has words as rare as RECALL_RARE words that no entry has,
+ * or RECALL_SCORE by vectors; every passage has at least RECALL_NEAR of the best score. */
 #define RECALL_KNOWN 0.5
 #define RECALL_RARE 1.1
 #define RECALL_SCORE 0.7
