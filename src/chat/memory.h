@@ -80,7 +80,7 @@ enum { MEMORY_AROUND_DEFAULT = 2, MEMORY_AROUND_MOST = 20 };
 /* The members for the shape and for the schema of the model's tool: X(row, member, help) with row
  * TEXT, TURN or COUNT; FIRST instead of X for the first. */
 #define MEMORY_PLACE_MEMBERS(FIRST, X)                                                             \
-    FIRST(TEXT, id, "the entry: its id, or #NUMBER as in a result")                                        \
+    FIRST(TEXT, id, "the entry: its id, or #NUMBER as in a result")                                \
     X(TEXT, session_id, "instead of id, with turn")                                                \
     X(TURN, turn, "the first entry of this turn")                                                  \
     X(COUNT, before, "how many entries before it; default 2, at most 20")                          \
@@ -141,7 +141,7 @@ struct memory_hit {
     struct memory_why why;
     struct memory_span passage;    /* the best part of a long entry; else all of it */
     VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
-    int64_t key;           /* of the entry in its store, which "#KEY" names; 0: unknown */
+    int64_t key;                   /* of the entry, which "#KEY" names; 0: its id names it */
     char *title, *project; /* the session's title now, and its working directory; NULL: unknown */
     char *question; /* for a long answer the first MEMORY_PASSAGE characters of the question; else
                        NULL */

@@ -129,6 +129,8 @@ static bool add_earlier(struct conversation *c, const struct session_line *line,
     *out = (struct memory_hits){
         .rarity = own.rarity, .known = own.known, .rarest = own.rarest, .badge = own.badge};
     bool ok = search_besides(c, &c->earlier, line, query, limit, filter, &earlier, e);
+    for (size_t n = 0; n < earlier.items.len; n++)
+        earlier.items.items[n].key = 0; /* a number names an entry of the session's own store */
     while (ok && out->items.len < (size_t)limit && i + k < own.items.len + earlier.items.len) {
         bool first =
             k == earlier.items.len ||
