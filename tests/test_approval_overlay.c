@@ -5,18 +5,20 @@
 #include "tests/suite.h"
 #include "ui/view/approval.h"
 
-enum { NOW = 100000, ARMED = NOW + APPROVAL_LOOK_MS };
+enum { NOW = 100000, ARMED = NOW + APPROVAL_PAUSE_MS };
 
 static struct approval a;
 static struct keymap keymap;
 static int64_t clock_ms;
 static bool drafted; /* a text was begun */
+static struct rows inside;
 
 static int tear_down(void **state)
 {
     (void)state;
     approval_release(&a.view);
     keymap_release(&keymap);
+    rows_release(&inside);
     clock_replace(NULL, NULL);
     return 0;
 }
@@ -40,14 +42,24 @@ static int64_t now(void)
     return clock_ms;
 }
 
+/* What is inside the frame, in that many columns and at most as many rows. */
 static const struct rows *draw(int width, int height, int64_t now_ms)
 {
+    static const size_t corner = sizeof "┌" - 1;
     clock_ms = now_ms;
-    const struct rows *rows = view_draw(&a.view, width, height);
-    assert_int_equal(rows->list.len, height);
-    for (size_t i = 0; i < rows->list.len; i++)
-        assert_true(rows_width(rows, i) <= (size_t)width);
-    return rows;
+    const struct rows *rows = view_draw(&a.view, width + 2, height + 1);
+    assert_int_equal(rows->list.len, height + 1);
+    rows_clear(&inside);
+    for (size_t i = 0; i < rows->list.len; i++) {
+        assert_true(rows_width(rows, i) <= (size_t)width + 2);
+        if (strncmp(rows->text.data + rows->list.items[i].text, "└", corner) == 0)
+            continue;
+        rows_begin(&inside);
+        if (rows->list.items[i].len >= 2 * corner)
+            rows_append_part(&inside, rows, i, corner, rows->list.items[i].len - corner,
+                             ROWS_AS_THEY_LOOK);
+    }
+    return &inside;
 }
 
 /* All rows without the blanks at their ends; valid until the next call. */
@@ -126,7 +138,7 @@ static void ask_numbered(int count)
 }
 
 /* "asks TEXT": a new question; "numbered N": one of N lines; "draw W H N": it is drawn N times
- * APPROVAL_LOOK_MS after NOW; "hidden"; "once": the answer. */
+ * APPROVAL_PAUSE_MS after NOW; "hidden"; "once": the answer. */
 static void give(const char *file, int line, const char *step)
 {
     int looks = 0;
@@ -136,7 +148,7 @@ static void give(const char *file, int line, const char *step)
     } else if (strncmp(step, "numbered ", 9) == 0) {
         ask_numbered(atoi(step + 9));
     } else if (sscanf(step, "draw %d %d %d", &size.width, &size.height, &looks) == 3) {
-        clock_ms = NOW + APPROVAL_LOOK_MS * looks;
+        clock_ms = NOW + APPROVAL_PAUSE_MS * looks;
         (void)draw_now();
     } else if (strcmp(step, "hidden") == 0) {
         approval_hidden(&a);
@@ -157,6 +169,7 @@ static int set_up(void **state)
     clock_replace(NULL, now);
     drafted = false;
     approval_init(&a, &host);
+    rows_init(&inside);
     keymap_init(&keymap);
     return 0;
 }
@@ -167,19 +180,25 @@ FIXTURE(set_up, tear_down);
 TEST(who_asks_what_and_the_keys_are_shown)
 {
     ask("1", "{}", "make check\n(in /work)");
-    assert_int_equal(a.view.ops->height(&a.view, 80, 1000), 4);
+    assert_int_equal(a.view.ops->height(&a.view, 80, 1000), 5);
     draw(80, 4, NOW);
+    clock_ms = ARMED;
+    assert_string_equal(seen_text(view_draw(&a.view, 50, 6)),
+                        "┌ The model wants to run a command (run_command) ┐\n"
+                        "│ make check                                     │\n"
+                        "│ (in /work)                                     │\n"
+                        "│ d decline · a allow once                       │\n"
+                        "│ s allow `make check …` for this session        │\n"
+                        "└────────────────────────────────────────────────┘\n");
     assert_string_equal(
         seen(80, 4, ARMED),
-        " The model wants to run a command (run_command)\n make check\n (in /work)\n"
-        " a allow once · s allow `make check …` for this session · d decline\n");
-    assert_string_equal(seen(40, 8, ARMED),
-                        " The model wants to run a command (run_…\n make check\n (in /work)\n\n\n"
-                        " a allow once\n s allow `make check …` for this session\n d decline\n");
+        " The model wants to run a command (run_command) ────────────────────────────────\n"
+        " make check\n (in /work)\n"
+        " d decline · a allow once · s allow `make check …` for this session\n");
     assert_string_equal(seen(30, 6, ARMED),
-                        " The model wants to run a com…\n make check\n"
-                        " (in /work)\n a allow once\n"
-                        " s allow `make check …` for t…\n d decline\n");
+                        " The model wants to run a co…\n make check\n"
+                        " (in /work)\n d decline · a allow once\n"
+                        " s allow `make check …` for t…\n\n");
 }
 
 TEST(without_words_the_arguments_are_shown)
@@ -218,19 +237,33 @@ TEST(keys_count_when_they_are_shown)
 TEST(who_writes_goes_on_writing)
 {
     approval_typed(&a, NOW - 10);
-    play("=asks rm -r build", "=draw 80 4 0", "you are typing");
+    play("=asks rm -r build", "=draw 80 4 0", "Tab answers the question, once you have stopped");
     approval_typed(&a, NOW + 200);
     int64_t pause = NOW + 200 + APPROVAL_PAUSE_MS;
     assert_int_equal(approval_due(&a.view), pause);
-    assert_says(seen(80, 4, pause - 1), "you are typing");
+    assert_says(seen(80, 4, pause - 1), "Tab answers");
     lead_to(PASS, "a");
     assert_says(seen(80, 4, pause), "a allow once");
     lead_to(TEXT, "w");
     approval_typed(&a, pause + 1);
     lead_to(PASS, "a");
-    assert_says(seen(80, 4, pause + 2), "you are typing");
-    approval_typed(&a, 0); /* it was sent */
-    assert_says(seen(80, 4, pause + 3), "a allow once");
+    assert_says(seen(80, 4, pause + 2), "Tab answers");
+}
+
+/* It completes a word when it comes as quickly as letters do. */
+TEST(tab_leads_to_the_question_at_once_but_not_from_within_a_word)
+{
+    approval_typed(&a, NOW - 10);
+    play("=asks rm -r build", "=pass <tab>", "=draw 80 4 0");
+    clock_ms = NOW + APPROVAL_TAB_MS - 1;
+    play("=pass <tab>");
+    approval_typed(&a, clock_ms);
+    clock_ms += APPROVAL_TAB_MS - 1;
+    play("=pass <tab>a");
+    clock_ms++;
+    play("=taken <tab>", "=pass a", "=taken <tab>"); /* not drawn yet */
+    assert_says(seen(80, 4, clock_ms), "a allow once");
+    play("=taken <tab>", "=answered a");
 }
 
 /* A pause does not end a text that has been begun. */
@@ -238,14 +271,14 @@ TEST(a_text_that_was_begun_is_gone_on_with)
 {
     drafted = true;
     play("=asks rm -r build", "=draw 80 4 0", "=pass <tab>", /* nobody has seen the question yet */
-         "=draw 80 4 1", "Tab goes to the question", "!allow once", "=text asdj<enter>",
-         "=taken <tab>", "=draw 80 4 1", "a allow once", "=text w"); /* back to the text */
-    approval_typed(&a, ARMED);
-    assert_says(seen(80, 4, ARMED + APPROVAL_PAUSE_MS), "Tab goes to the question");
+         "=draw 80 4 1", "Tab answers the question; other keys go on", "!allow once",
+         "=text asdj<enter>", "=taken <tab>", "=draw 80 4 1", "a allow once", "=text w");
+    approval_typed(&a, ARMED); /* back to the text */
+    assert_says(seen(80, 4, ARMED + APPROVAL_PAUSE_MS), "Tab answers the question");
     play("=text a", "=taken <tab>", "=hidden"); /* another size */
     draw(80, 4, ARMED + APPROVAL_PAUSE_MS);
-    assert_says(seen(80, 4, ARMED + 2 * APPROVAL_PAUSE_MS), "Tab goes to the question");
-    play("=taken <tab>", "=answered a");
+    assert_says(seen(80, 4, ARMED + 2 * APPROVAL_PAUSE_MS), "Tab answers the question");
+    play("=taken <tab>", "=draw 80 4 3", "=answered a");
 }
 
 TEST(escape_stops_also_before_the_keys_count)
@@ -277,7 +310,7 @@ TEST(keys_can_be_bound)
     assert_true(keymap_bind(&keymap, "allow_session", "none", &e));
     assert_false(keymap_bind(&keymap, "decline", "y", &e));
     assert_true(keymap_bind(&keymap, "decline", "n", &e));
-    play("=asks x", "=draw 80 4 0", "=draw 80 3 1", " y allow once · n decline\n", "=text a",
+    play("=asks x", "=draw 80 4 0", "=draw 80 3 1", " n decline · y allow once\n", "=text a",
          "=answered y", "=once", "=asks x", "=draw 80 4 0", "=draw 80 3 1", "=answered <f5>");
     assert_int_equal(keymap_find(&keymap, &(struct key){.code = K_CHAR, .cp = 'n'}), ACTION_NONE);
 }
@@ -287,21 +320,21 @@ TEST(keys_can_be_bound)
 TEST(the_text_scrolls)
 {
     ask_numbered(30);
-    assert_int_equal(a.view.ops->height(&a.view, 80, 1000), 32);
+    assert_int_equal(a.view.ops->height(&a.view, 82, 1000), 33);
     play("=draw 80 12 0", "=draw 80 12 1", "1-10/30",
-         "\n line 10\n PageDown next page · a allow, after", "=taken kj<down>", "3-12/30",
-         "=taken <pagedown>", "12-21/30", "=taken <ctrl-end> ", "\n line 30\n a allow",
-         "=draw 80 40 1", /* a larger screen shows all of it */
-         "\n line 1\n", "=taken <wheel-up><wheel-down>Gg", "=draw 80 5 1",
-         "line 1\n line 2\n line 3\n a allow");
+         "\n line 10\n d decline · PageDown next page · a allow, after", "=taken kj<down>",
+         "3-12/30", "=taken <pagedown>", "12-21/30", "=taken <ctrl-end> ",
+         "\n line 30\n d decline · a allow", "=draw 80 40 1", /* a larger screen shows all of it */
+         "\n line 1\n", "=taken <wheel-up><wheel-down>", "=text Gg", "=draw 80 5 1",
+         "line 1\n line 2\n line 3\n d decline");
 }
 
 /* --- nothing unseen is allowed --- */
 
 PLAY(nothing_is_allowed_before_its_end_was_seen, "=numbered 30", "=draw 80 12 0", "=draw 80 12 1",
      "=taken as", "!a allow once", "=taken  a", /* in the queue before the page was drawn */
-     "!a allow once", "=taken  a", "!a allow once", "=taken  a", "\n line 30\n a allow once",
-     "=taken g", "\n line 1\n", "=answered a", "=once");
+     "!a allow once", "=taken  a", "!a allow once", "=taken  a",
+     "\n line 30\n d decline · a allow once", "=taken g", "\n line 1\n", "=answered a", "=once");
 
 /* Another size shows other rows, so the reading begins anew. */
 PLAY(another_size_is_read_anew, "=numbered 30", "=draw 80 12 0", "=taken <ctrl-end>",
@@ -366,7 +399,7 @@ TEST(a_guarded_place_is_named_and_never_for_the_session)
     notice_free(n);
     play("=draw 60 8 0", "=draw 60 8 1",
          "\n! keys or tiro's own files: /home/u/.ssh/id<U+200B>_rsa\n {\n",
-         "\n a allow once · d decline\n", "=taken s", "=answered a");
+         "\n d decline · a allow once\n", "=taken s", "=answered a");
 }
 
 /* --- differences --- */
@@ -416,7 +449,7 @@ TEST(hostile_text_is_cleaned)
 TEST(long_lines_go_on_in_marked_rows)
 {
     ask("1", "{}", "echo aaaaaaaaaa; rm b");
-    assert_int_equal(a.view.ops->height(&a.view, 12, 1000), 6);
+    assert_int_equal(a.view.ops->height(&a.view, 14, 1000), 7);
     assert_says(seen(12, 7, NOW), "\n echo aaaaaa\n›aaaa; rm b\n");
     approval_forget(&a.view);
     play("=asks 日本語日本語", "=draw 10 7 0", "\n 日本語日\n›本語\n");

@@ -116,12 +116,12 @@ TEST(a_question_wakes_the_program_once)
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 5000), -1); /* not drawn yet: too small, say */
     draw_question(5000);
-    assert_int_equal(app_timeout(&app, 5000), APPROVAL_LOOK_MS);
-    app_timers(&app, 5000 + APPROVAL_LOOK_MS - 1);
+    assert_int_equal(app_timeout(&app, 5000), APPROVAL_PAUSE_MS);
+    app_timers(&app, 5000 + APPROVAL_PAUSE_MS - 1);
     assert_int_equal(app.dirty, 0);
-    app_timers(&app, 5000 + APPROVAL_LOOK_MS);
-    assert_true(app_frame_due(&app, 5000 + APPROVAL_LOOK_MS));
-    draw_question(5000 + APPROVAL_LOOK_MS);
+    app_timers(&app, 5000 + APPROVAL_PAUSE_MS);
+    assert_true(app_frame_due(&app, 5000 + APPROVAL_PAUSE_MS));
+    draw_question(5000 + APPROVAL_PAUSE_MS);
     app.dirty = 0;
     app.urgent = false;
     assert_int_equal(app_timeout(&app, 6000), -1);

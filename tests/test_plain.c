@@ -301,8 +301,9 @@ PLAY(a_paste_is_one_message, "=says Got it.", "=plain",
 
 PLAY(what_was_typed_before_a_question_is_no_answer,
      "=holds run_command {\"command\":\"touch made\"}", "=full", ":make it<enter>", "=wait 1",
-     ":yes<enter>", "Queued", "=release", "Allow it?", "=unmade made", "=says Refused.",
-     ":n<enter>", "Refused.", "=unmade made");
+     ":yes<enter>", "Queued", "=release", "Allow it?", ":yes<enter>",
+     "You began that line before the question", "=unmade made", "=says Refused.", ":n<enter>",
+     "Refused.", "=unmade made");
 
 TEST(a_dumb_terminal_gets_it_by_itself)
 {

@@ -298,13 +298,14 @@ static void note_writing(struct app *app, enum action action, const struct key *
     bool plain = key->code == K_CHAR && !key->ctrl && !key->alt && action == ACTION_NONE;
     bool text =
         plain || key->code == K_PASTE || action == ACTION_BACKSPACE || action == ACTION_NEWLINE;
-    int64_t typed_ms = action == ACTION_SEND ? 0 : clock_mono_ms();
-    if (action != ACTION_SEND && !text)
+    if (key->code == K_CLICK)
         return;
-    approval_typed(&app->approval, typed_ms);
-    app->draft.typed_ms = typed_ms;
+    approval_typed(&app->approval, clock_mono_ms());
     if (approval_open(&app->approval.view))
         app->dirty |= DIRTY_BODY;
+    if (action != ACTION_SEND && !text)
+        return;
+    app->draft.typed_ms = action == ACTION_SEND ? 0 : clock_mono_ms();
     if (draft_review_pending(&app->draft.view))
         app->dirty |= DIRTY_EDITOR;
 }

@@ -16,6 +16,9 @@
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item.h"
 
+/* A line that allows a tool and comes sooner after the question was begun before it. */
+enum { LOOK_MS = 1000 };
+
 /* Questions: a tool before it runs, the draft of a summary before it is used */
 
 bool plain_is_asked(const struct plain *p)
@@ -37,6 +40,7 @@ static void show_question(struct plain *p)
         return;
     const struct question *q = &p->approval.questions.items[0];
     auto_free char *title = approval_title(q);
+    p->approval.shown_ms = clock_mono_ms();
     plain_writef(&p->out, "%s:", title);
     if (q->guarded)
         plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
@@ -75,6 +79,10 @@ bool plain_answer(struct plain *p, const char *text)
         p->reviewing = false;
         plain_send(p, &operation_compaction_decide,
                    &(struct compaction_decide_params){.decision = decision});
+        return true;
+    }
+    if (p->in.terminal && !no && clock_mono_ms() < p->approval.shown_ms + LOOK_MS) {
+        plain_write(&p->out, _("You began that line before the question; answer it now."));
         return true;
     }
     enum approval_answer decision = yes ? ANSWER_ONCE : no ? ANSWER_DENY : ANSWER_SESSION;

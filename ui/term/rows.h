@@ -22,6 +22,10 @@
     X(BAR, "\u2502", "|")                                                                          \
     X(LINE, "\u2500", "-")                                                                         \
     X(CROSS, "\u253c", "+")                                                                        \
+    X(CORNER_TOP_LEFT, "\u250c", "+")                                                              \
+    X(CORNER_TOP_RIGHT, "\u2510", "+")                                                             \
+    X(CORNER_BOTTOM_LEFT, "\u2514", "+")                                                           \
+    X(CORNER_BOTTOM_RIGHT, "\u2518", "+")                                                          \
     X(ELLIPSIS, "\u2026", "...")                                                                   \
     X(DASH, "\u2014", "--")                                                                        \
     X(DOT, "\u00b7", "-")                                                                          \

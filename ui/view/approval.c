@@ -14,6 +14,7 @@
 
 enum {
     MARGIN = 1,
+    SIDES = 2,        /* columns of the frame */
     MOST_BLANKS = 64, /* alike and side by side */
     MOST_EMPTY = 3,   /* lines one after the other */
     RULE_LEAD = 3
@@ -109,7 +110,8 @@ static void lay_out_text(struct approval *a, int width)
 
 /* --- the keys --------------------------------------------------------------------------------- */
 
-/* `read`: the end of the text was on the screen. A grant for the session is named in full. */
+/* The safest first. `read`: the end of the text was on the screen. A grant for the session is named
+ * in full. */
 static void key_rows(const struct approval *a, const struct keymap *keymap, bool read, int width,
                      struct rows *out)
 {
@@ -118,12 +120,12 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
     const struct {
         enum action action;
         const char *what; /* NULL: not offered */
-    } keys[2][3] = {{{ACTION_PAGE_DOWN, _("next page")},
-                     {ACTION_ALLOW_ONCE, _("allow, after the last page")},
-                     {ACTION_DECLINE, _("decline")}},
-                    {{ACTION_ALLOW_ONCE, _("allow once")},
-                     {ACTION_ALLOW_SESSION, session},
-                     {ACTION_DECLINE, _("decline")}}};
+    } keys[2][3] = {{{ACTION_DECLINE, _("decline")},
+                     {ACTION_PAGE_DOWN, _("next page")},
+                     {ACTION_ALLOW_ONCE, _("allow, after the last page")}},
+                    {{ACTION_DECLINE, _("decline")},
+                     {ACTION_ALLOW_ONCE, _("allow once")},
+                     {ACTION_ALLOW_SESSION, session}}};
     rows_clear(out);
     for (size_t i = 0; i < 3; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
@@ -161,10 +163,8 @@ static size_t count_key_rows(const struct approval *a, const struct keymap *keym
 /* In place of the keys, and of as many rows, while they do not count. */
 static void pause_rows(const struct approval *a, size_t count, int width, struct rows *out)
 {
-    bool writing = a->typed_ms > 0 && a->typed_ms + APPROVAL_PAUSE_MS > a->shown_ms;
-    const char *text = a->armed  ? _("Tab goes to the question; other keys go on with your text")
-                       : writing ? _("you are typing; pause to answer")
-                                 : glyph(GLYPH_ELLIPSIS);
+    const char *text = a->drafted ? _("Tab answers the question; other keys go on with your text")
+                                  : _("Tab answers the question, once you have stopped typing");
     for (size_t i = 0; i < count; i++) {
         rows_begin(out);
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
@@ -190,72 +190,100 @@ char *approval_title(const struct question *q)
     return mem_printf("%s (%s)", _(rows[i].wants), q->tool);
 }
 
-static void title_row(const struct approval *a, int width, struct rows *out)
+/* The upper edge of the frame, with the title and the place in the text. */
+static void add_top(struct approval *a, size_t width)
 {
     AUTO(buf_release) struct buf place = BUF_INIT;
     auto_free char *asks = approval_title(&a->questions.items[0]);
     if (a->text.list.len > a->page)
-        buf_addf(&place, "%zu-%zu/%zu ", a->top + 1, a->top + a->page, a->text.list.len);
-    size_t room = width > MARGIN ? (size_t)width - MARGIN : 1;
-    size_t right = place.len < room ? place.len : 0, gap = right > 0 && right < room;
+        buf_addf(&place, " %zu-%zu/%zu ", a->top + 1, a->top + a->page, a->text.list.len);
+    size_t right = place.len + SIDES + 2 < width ? place.len : 0;
+    rows_begin(&a->rows);
+    rows_addstr(&a->rows, glyph(GLYPH_CORNER_TOP_LEFT), STYLE_RULE, 0);
+    rows_addstr(&a->rows, " ", STYLE_OVERLAY_TITLE, 0);
+    size_t room = width - right, used = SIDES;
+    if (room > SIDES + 2)
+        used += rows_add_cut(&a->rows, asks, room - SIDES - 2, STYLE_OVERLAY_TITLE);
+    rows_addstr(&a->rows, " ", STYLE_OVERLAY_TITLE, 0);
+    for (used++; used + 1 < room; used++)
+        rows_addstr(&a->rows, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    rows_add(&a->rows, place.data, right, STYLE_DIM, 0);
+    rows_addstr(&a->rows, glyph(GLYPH_CORNER_TOP_RIGHT), STYLE_RULE, 0);
+}
+
+static void add_bottom(struct rows *out, size_t width)
+{
     rows_begin(out);
-    rows_addstr(out, " ", STYLE_OVERLAY_TITLE, 0);
-    size_t used = rows_add_cut(out, asks, room - right - gap, STYLE_OVERLAY_TITLE);
-    rows_pad(out, used < room - right ? room - right - used : 0, STYLE_OVERLAY);
-    rows_add(out, place.data, right, STYLE_DIM, 0);
+    rows_addstr(out, glyph(GLYPH_CORNER_BOTTOM_LEFT), STYLE_RULE, 0);
+    for (size_t used = SIDES; used < width; used++)
+        rows_addstr(out, glyph(GLYPH_LINE), STYLE_RULE, 0);
+    rows_addstr(out, glyph(GLYPH_CORNER_BOTTOM_RIGHT), STYLE_RULE, 0);
+}
+
+/* Row `index`, or an empty one, between the sides of the frame. */
+static void add_framed(struct rows *out, const struct rows *from, size_t index, size_t width)
+{
+    rows_begin(out);
+    rows_addstr(out, glyph(GLYPH_BAR), STYLE_RULE, 0);
+    if (index < from->list.len)
+        rows_append(out, from, index);
+    size_t used = rows_width(out, out->list.len - 1);
+    rows_pad(out, used + 1 < width ? width - 1 - used : 0, STYLE_OVERLAY);
+    rows_addstr(out, glyph(GLYPH_BAR), STYLE_RULE, 0);
 }
 
 static int height(struct view *view, int width, int room)
 {
     struct approval *a = (struct approval *)view;
-    if (a->width != width)
-        lay_out_text(a, width);
-    size_t wanted = 1 + a->text.list.len + count_key_rows(a, view->host->keymap, width);
+    int inner = width > SIDES ? width - SIDES : 1;
+    if (a->width != inner)
+        lay_out_text(a, inner);
+    size_t wanted = 2 + a->text.list.len + count_key_rows(a, view->host->keymap, inner);
     return wanted < (size_t)room ? (int)wanted : room;
 }
 
-/* Where there is no room for all, the keys come first, then a row of the text, then the title. */
+/* Where there is no room for all, the keys come first, then a row of the text, then the upper edge,
+ * then another row of the text, then the lower edge. */
 static const struct rows *rows(struct view *view)
 {
     struct approval *a = (struct approval *)view;
     const struct keymap *keymap = view->host->keymap;
-    int width = view->width;
+    size_t width = (size_t)view->width, all = (size_t)view->height;
+    int inner = view->width > SIDES ? view->width - SIDES : 1;
     int64_t now_ms = clock_mono_ms();
-    struct rows keys;
-    size_t all = (size_t)view->height;
+    AUTO(rows_release) struct rows keys;
     a->drafted = view->host->drafting(view->host->app);
-    if (a->width != width)
-        lay_out_text(a, width);
+    if (a->width != inner)
+        lay_out_text(a, inner);
     if (a->shown_ms == 0)
         a->shown_ms = now_ms > 0 ? now_ms : 1;
     int64_t due = approval_due(view);
-    a->armed = a->armed || (due > 0 && now_ms >= due);
-    if (a->armed)
-        a->typed_ms = 0;
-    size_t below = count_key_rows(a, keymap, width), title = all >= below + 2;
-    a->page = all > below + title ? all - below - title : 0;
+    a->armed = a->armed || a->entered || (due > 0 && now_ms >= due);
+
+    size_t below = count_key_rows(a, keymap, inner), top = all >= below + 2;
+    size_t bottom = all >= below + 4 || all >= below + 2 + a->text.list.len;
+    a->page = all > below + top + bottom ? all - below - top - bottom : 0;
     size_t last = a->text.list.len > a->page ? a->text.list.len - a->page : 0;
     if (a->top > last)
         a->top = last;
-    rows_clear(&a->rows);
-    if (title)
-        title_row(a, width, &a->rows);
-    size_t end = a->top + a->page;
-    for (size_t i = a->top; i < a->text.list.len && i < end; i++)
-        rows_copy(&a->rows, &a->text, i);
-    a->read = a->read || (a->page > 0 && end >= a->text.list.len);
-    while (a->rows.list.len < title + a->page)
-        rows_begin(&a->rows);
+    a->read = a->read || (a->page > 0 && a->top + a->page >= a->text.list.len);
     rows_init(&keys);
     if (a->armed && (a->entered || !a->drafted))
-        key_rows(a, keymap, a->read, width, &keys);
+        key_rows(a, keymap, a->read, inner, &keys);
     else
-        pause_rows(a, below, width, &keys);
-    for (size_t i = 0; i < keys.list.len && a->rows.list.len < all; i++)
-        rows_copy(&a->rows, &keys, i);
+        pause_rows(a, below, inner, &keys);
+
+    rows_clear(&a->rows);
+    if (top)
+        add_top(a, width);
+    for (size_t i = 0; i < a->page; i++)
+        add_framed(&a->rows, &a->text, a->top + i, width);
+    for (size_t i = 0; i < below && a->rows.list.len < all; i++)
+        add_framed(&a->rows, &keys, i, width);
+    if (bottom && a->rows.list.len < all)
+        add_bottom(&a->rows, width);
     while (a->rows.list.len < all)
         rows_begin(&a->rows);
-    rows_release(&keys);
     return &a->rows;
 }
 
@@ -344,20 +372,22 @@ bool approval_open(const struct view *view)
 
 void approval_typed(struct approval *a, int64_t now_ms)
 {
-    a->typed_ms = now_ms;
+    a->key_ms = now_ms;
     a->entered = false;
-    if (now_ms > 0)
-        a->armed = false;
+    a->armed = false;
+}
+
+/* Since when the question is there and no key came; 0: it was not drawn yet. */
+static int64_t quiet_since(const struct approval *a)
+{
+    return a->shown_ms > 0 && a->key_ms > a->shown_ms ? a->key_ms : a->shown_ms;
 }
 
 int64_t approval_due(const struct view *view)
 {
     const struct approval *a = (const struct approval *)view;
-    if (a->questions.len == 0 || a->shown_ms == 0 || a->armed)
-        return 0;
-    int64_t looked = a->shown_ms + APPROVAL_LOOK_MS;
-    int64_t paused = a->typed_ms > 0 ? a->typed_ms + APPROVAL_PAUSE_MS : 0;
-    return looked > paused ? looked : paused;
+    bool waits = a->questions.len > 0 && a->shown_ms > 0 && !a->armed;
+    return waits ? quiet_since(a) + APPROVAL_PAUSE_MS : 0;
 }
 
 /* The next question starts unseen, too, so that a key that is held down answers only one. */
@@ -393,8 +423,8 @@ static void answer(struct approval *a, enum approval_answer decision)
                    &(struct approval_decide_params){.call = id, .decision = decision}, NULL);
 }
 
-/* Once keys count, a key is an answer, a letter that moves, or text, for the message if that can be
- * seen. */
+/* Once keys count, a key is an answer, a letter that moves in a text that is longer than its page,
+ * or text, for the message if that can be seen. */
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct approval *a = (struct approval *)view;
@@ -408,27 +438,32 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     }
     if (key->code == K_CLICK || move_by_action(a, action))
         return true;
+    bool counts = a->armed && (a->entered || !a->drafted);
+    if (action == ACTION_COMPLETE) {
+        bool enters = counts || clock_mono_ms() >= quiet_since(a) + APPROVAL_TAB_MS;
+        a->entered = a->entered || enters;
+        return enters;
+    }
     if (!a->armed)
         return false;
-    enum action word = keymap_find_in(host->keymap, key, KEYS_ANSWER);
-    long by = moves_by_letter(key);
-    enum action move = moves_is_letter(key, ' ') ? ACTION_PAGE_DOWN
-                       : by == 1                 ? ACTION_DOWN
-                       : by == -1                ? ACTION_UP
-                       : by > 0                  ? ACTION_BOTTOM
-                       : by < 0                  ? ACTION_TOP
-                                                 : ACTION_NONE;
-    bool writes = a->drafted && !a->entered, once = word == ACTION_ALLOW_ONCE;
-    if (writes && action == ACTION_COMPLETE) {
-        a->entered = true;
-    } else if (!writes && word == ACTION_DECLINE) {
+    enum action word = counts ? keymap_find_in(host->keymap, key, KEYS_ANSWER) : ACTION_NONE;
+    bool moves = counts && action == ACTION_NONE && a->text.list.len > a->page;
+    long by = moves ? moves_by_letter(key) : 0;
+    enum action move = moves && moves_is_letter(key, ' ') ? ACTION_PAGE_DOWN
+                       : by == 1                          ? ACTION_DOWN
+                       : by == -1                         ? ACTION_UP
+                       : by > 0                           ? ACTION_BOTTOM
+                       : by < 0                           ? ACTION_TOP
+                                                          : ACTION_NONE;
+    bool once = word == ACTION_ALLOW_ONCE;
+    if (word == ACTION_DECLINE) {
         answer(a, ANSWER_DENY);
-    } else if (!writes && (once || word == ACTION_ALLOW_SESSION)) {
+    } else if (once || word == ACTION_ALLOW_SESSION) {
         if (a->read && (once || a->questions.items[0].grant))
             answer(a, once ? ANSWER_ONCE : ANSWER_SESSION);
     } else if (action == ACTION_LEAVE) {
         return false;
-    } else if (writes || action != ACTION_NONE || !move_by_action(a, move)) {
+    } else if (!move_by_action(a, move)) {
         host->write(host->app, action, key);
     }
     return true;

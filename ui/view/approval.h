@@ -1,11 +1,10 @@
 /* Tools that ask before they run: the question over the transcript, and the keys that answer it.
  *
- * A question comes while a person may be writing, so its keys count only while they are shown, and
- * they are shown when the question has been on the screen for a moment and nothing was written for
- * another. Until then keys are text. If a text has been begun, a pause does not end it: the keys
- * count only after Tab. Nothing can be allowed before the end of its text was on the screen at the
- * present size; a jump to the end passes over the rest knowingly. Times are the caller's clock. No
- * curses. */
+ * A question comes while a person may be writing, so its keys count only while they are shown: when
+ * no text is begun, and neither the question nor a key came in the last APPROVAL_PAUSE_MS; or after
+ * Tab. Until then keys are text. Nothing can be allowed before the end of its text was on the
+ * screen at the present size; a jump to the end passes over the rest knowingly. Times are
+ * clock_mono_ms(). No curses. */
 #ifndef UI_APPROVAL_H
 #define UI_APPROVAL_H
 
@@ -13,8 +12,8 @@
 #include "ui/view/view.h"
 
 enum {
-    APPROVAL_LOOK_MS = 300, /* from the first frame on */
-    APPROVAL_PAUSE_MS = 700 /* from the last character on */
+    APPROVAL_PAUSE_MS = 700, /* from the first frame and from the last key on */
+    APPROVAL_TAB_MS = 300    /* likewise; a Tab that comes sooner completes a word */
 };
 
 /* Clean texts. */
@@ -28,11 +27,11 @@ struct question {
 struct approval {
     struct view view;
     VEC(struct question) questions; /* as they came; the first is on the screen */
-    bool armed;                     /* seen, and nothing was written for a moment */
+    bool armed;                     /* drawn after the pause, or after Tab */
     bool drafted;                   /* a text has been begun, in the editor or in a view */
     bool entered;                   /* Tab led to the question since */
     int64_t shown_ms;               /* its first frame; 0: none yet */
-    int64_t typed_ms;               /* the last text; 0: none */
+    int64_t key_ms;                 /* the last key that was not the question's; 0: none */
     bool read;                      /* the last row of the text was on the screen */
 
     struct rows text; /* the question's, for `width`; 0: not laid out */
@@ -56,7 +55,7 @@ void approval_forget(struct view *view); /* all of them */
 
 bool approval_open(const struct view *view); /* there is a question */
 
-/* Text was typed at this time; 0: the text was sent, so that nobody is writing it. */
+/* A key came at this time that was not the question's. */
 void approval_typed(struct approval *a, int64_t now_ms);
 
 /* When its keys are to be shown; 0: they are, or there is nothing to show them for. */
