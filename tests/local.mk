@@ -49,6 +49,7 @@ SUITE_TESTS = \
 	tests/test_buf_vec.c \
 	tests/test_capabilities.c \
 	tests/test_captures.c \
+	tests/test_change.c \
 	tests/test_charset.c \
 	tests/test_catalog.c \
 	tests/test_clipboard.c \
@@ -71,6 +72,7 @@ SUITE_TESTS = \
 	tests/test_document.c \
 	tests/test_draft_review.c \
 	tests/test_e2e.c \
+	tests/test_edit_file.c \
 	tests/test_editor.c \
 	tests/test_embedders.c \
 	tests/test_err.c \

@@ -1,4 +1,5 @@
 libtiro_a_SOURCES += \
+	src/chat/change.c src/chat/change.h \
 	src/chat/context.h \
 	src/chat/event.c src/chat/event.h \
 	src/chat/extract.c src/chat/extract.h \
