@@ -91,7 +91,7 @@ TEST(its_parts_are_in_the_order_of_the_request)
     assert_string_equal(part(&c, 1, CONTEXT_SKILLS, "memory-retrieval")->text, skill);
     const char *tools = part(&c, 2, CONTEXT_TOOLS, "built-in")->text;
     const char *names =
-        "read_file, list_directory, search_files, write_file, run_command\n\n"
+        "read_file, list_directory, search_files, write_file, edit_file, run_command\n\n"
         "read_file\nRead a text file";
     assert_int_equal(strncmp(tools, names, strlen(names)), 0);
     assert_null(strstr(tools, "memory_search"));

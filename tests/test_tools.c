@@ -170,6 +170,8 @@ static const struct {
     {"list_directory", "{\"path\":\"%s\"}"},
     {"search_files", "{\"pattern\":\"\",\"path\":\"%s\"}"},
     {"write_file", "{\"path\":\"%s\",\"content\":\"written\"}"},
+    {"edit_file",
+     "{\"path\":\"%s\",\"edits\":[{\"old_text\":\"secret\",\"new_text\":\"written\"}]}"},
 };
 enum { PATH_TOOLS = sizeof path_tools / sizeof *path_tools };
 

@@ -202,36 +202,20 @@ TEST(a_preview_is_clean)
     assert_says(out, "-\xe2\x90\x9b[2J<0xFF>\n", "+\xe2\x90\x9b]0;title\xe2\x90\x87\n");
 }
 
-/* A diff of our own in front of the PATH. */
-static void use_diff(const char *script)
+/* What is too large to be compared, or may not be read, is replaced all the same. */
+TEST(shows_the_whole_where_nothing_can_be_compared)
 {
-    char *path = support_path("bin/diff"), *dir = support_path("bin");
-    mkdir(dir, 0700);
-    if (script) {
-        support_write(path, script);
-        assert_int_equal(chmod(path, 0700), 0);
-    }
-    setenv("PATH", dir, 1);
-}
-
-TEST(shows_the_whole_without_diff)
-{
-    static const struct {
-        const char *script, *says;
-    } rows[] = {
-        {NULL, "[diff is not installed; this is the whole new content of a]\nnew\n"},
-        {"#!/bin/sh\necho rubbish; exit 2\n",
-         "[diff failed; this is the whole new content of a]\nnew\n"},
-        {"#!/bin/sh\nkill -9 $$\n", "[diff failed; this is the whole new content of a]\nnew\n"},
-    };
-    char *before = support_keep(mem_strdup(getenv("PATH")));
-    workplace_put("work/a", "old\n");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        use_diff(rows[i].script);
-        const char *out = preview("a", "new\n", false);
-        setenv("PATH", before, 1);
-        assert_string_equal(out, rows[i].says);
-    }
+    workplace_put("work/a", "");
+    assert_int_equal(truncate(support_path("work/a"), 17 * 1024 * 1024), 0);
+    assert_string_equal(preview("a", "new\n", false),
+                        "[the present content has more than 16 MiB; this is the whole new content "
+                        "of a]\nnew\n");
+    if (geteuid() == 0)
+        return;
+    assert_int_equal(fchmodat(place.root_fd, "a", 0200, 0), 0);
+    assert_string_equal(preview("a", "new\n", false),
+                        "[the present content cannot be read: Permission denied; this is the whole "
+                        "new content of a]\nnew\n");
 }
 
 /* --- between the question and the answer ------------------------------------------------------ */

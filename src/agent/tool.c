@@ -49,6 +49,7 @@ bool tool_stopped(const struct tool_context *context, struct buf *out)
 void tool_sight_release(struct tool_sight *sight)
 {
     free(sight->text);
+    shape_release(&change_shape, &sight->change);
     *sight = (struct tool_sight){0};
 }
 
@@ -108,6 +109,7 @@ void toolset_init(struct toolset *t, const struct tool_source *const *sources,
 void toolset_release(struct toolset *t)
 {
     vec_release(&t->tools);
+    read_files_clear(&t->host.read);
 }
 
 void toolset_refresh(struct toolset *t)

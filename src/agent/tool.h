@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/vec.h"
 #include "base/wakeup.h"
+#include "chat/change.h"
 #include "chat/event.h"
 #include "chat/knowledge.h"
 #include "chat/memory.h"
@@ -27,6 +28,7 @@ struct tool_sight {
     bool has_directory; /* then `directory` is filled */
     struct stat directory;
     char *text; /* as the surface has it, which counts then; owned; NULL: it has none */
+    struct file_change change; /* that the call would make, where it is known */
 };
 void tool_sight_release(struct tool_sight *sight);
 
@@ -36,9 +38,10 @@ struct tool_context {
     const struct tool_sight *sight;
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
-    size_t max_output;   /* bytes */
-    bool is_scarce;      /* they are what the model's window has left */
-    int64_t deadline_ms; /* clock_mono_ms() at which the tool gives up */
+    struct file_change *change; /* gets the change that the call made; NULL: nobody keeps it */
+    size_t max_output;          /* bytes */
+    bool is_scarce;             /* they are what the model's window has left */
+    int64_t deadline_ms;        /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
 
     /* Takes an event of the tool's own, for a deed that is worth one. NULL: nobody listens. */
@@ -83,6 +86,8 @@ enum tool_check {
 #define TOOL_NEEDS(names) ",\"required\":[" names "]"
 #define TOOL_SCHEMA(arguments, needs)                                                              \
     "{\"type\":\"object\",\"properties\":{" arguments "}" needs ",\"additionalProperties\":false}"
+
+#define TOOL_PATH TOOL_ARG("string", "path", "relative to the working directory")
 
 enum { TOOL_MAX_PREVIEW = 1024 * 1024 /* bytes */ };
 
@@ -142,7 +147,7 @@ bool tool_stopped(const struct tool_context *context, struct buf *out);
 /* The tools that work in a directory, in the order of the prompt; their `self` is the struct
  * tool_host. */
 #define DIRECTORY_TOOLS(X)                                                                         \
-    X(read_file) X(list_directory) X(search_files) X(write_file) X(run_command)
+    X(read_file) X(list_directory) X(search_files) X(write_file) X(edit_file) X(run_command)
 #define X(name) extern const struct tool tool_##name;
 DIRECTORY_TOOLS(X)
 #undef X
@@ -242,6 +247,28 @@ struct tool_surface {
     void *context;
 };
 
+/* The files that the model has read or written in the session, as they were then: the newest 1,000.
+ * edit_file changes no others. */
+struct read_file {
+    char *path;       /* absolute, without links */
+    struct stat file; /* on the disk; zeroed: that does not count */
+    bool open;        /* the surface had the text, which `hash` is of */
+    uint64_t hash;
+};
+struct read_files {
+    VEC(struct read_file) items; /* oldest first */
+};
+void read_files_clear(struct read_files *r);
+
+/* `file`: as it is on the disk; `open`: the text that the surface has. NULL: not known. */
+void read_files_note(struct read_files *r, const char *path, const struct stat *file,
+                     const struct buf *open);
+
+/* Why the file may be another than the model knows, to follow its name; NULL: it is as it was. With
+ * `open`, the text that the surface has, the disk does not count. */
+const char *read_files_doubt(const struct read_files *r, const char *path, const struct stat *file,
+                             const struct buf *open);
+
 /* The parts of a conversation that its sources use. */
 struct tool_host {
     int root_fd;             /* the working directory, which no path leaves; -1: there is none */
@@ -252,6 +279,7 @@ struct tool_host {
     const struct tool_learned *learned; /* NULL: there is none */
     const struct tool_graph *graph;     /* likewise */
     const struct tool_corpora *corpora; /* likewise */
+    struct read_files read;             /* of the session */
 };
 
 struct toolset;
