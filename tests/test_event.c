@@ -109,6 +109,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_MEMORY_RECALLED] =
         "{'id':'call_1','by':'m-1','query':'te\\'xt\\n','limit':5,"
         "'hits':[{'id':'E'}],'tokens':7,'badge':'name'}",
+    [EVENT_MEMORY_LEFT_OUT] = "{'id':'call_1','left_out':true}",
     [EVENT_GRAPH_CHANGED] = "{'id':'call_1','facts':'te\\'xt\\n','more':7,'deleted':true}",
     [EVENT_LEARNED_NOTED] = "{'id':'call_1','kind':'name','text':'te\\'xt\\n','active':true}",
     [EVENT_LEARNED_EXTRACTED] = "{'proposals':2,'model':'m-1'," USED ",'cost':0.25}",
@@ -303,6 +304,7 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_MESSAGE_PINNED] = "{'message':0,'pinned':false}",
     [EVENT_MEMORY_INDEXED] = "{'entries':0,'compaction':0}",
     [EVENT_MEMORY_RECALLED] = "{'query':'','limit':0}",
+    [EVENT_MEMORY_LEFT_OUT] = "{'id':'','left_out':false}",
     [EVENT_BUDGET_WARNING] = "{'kind':'','used':0,'limit':0,'percent':0}",
     [EVENT_GRAPH_CHANGED] = "{'id':'','facts':''}",
     [EVENT_LEARNED_NOTED] = "{'id':'','kind':'','text':'','active':false}",

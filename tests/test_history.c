@@ -640,6 +640,36 @@ TEST(test_pins)
     assert_false(live.messages.items[0].pinned); /* it stands for others */
 }
 
+static void leave_out(const char *id, bool left_out)
+{
+    struct event *ev = ev_new(EVENT_MEMORY_LEFT_OUT, NULL);
+    ev->id = mem_strdup(id);
+    ev->flag = left_out;
+    apply(ev);
+}
+
+TEST(entries_that_are_left_out_are_remembered)
+{
+    struct history again;
+    leave_out("a", true);
+    leave_out("b", true);
+    leave_out("b", true);
+    leave_out("a", false);
+    leave_out("c", false);
+    assert_false(history_leaves_out(&live, "a"));
+    assert_true(history_leaves_out(&live, "b"));
+    assert_int_equal(live.left_out.len, 1);
+    char *counters = support_keep(history_counters(&live));
+    history_init(&again);
+    assert_true(history_restore(&again, counters, strlen(counters), &e));
+    assert_true(history_leaves_out(&again, "b"));
+    history_release(&again);
+    for (int i = 0; i < HISTORY_MAX_LEFT_OUT; i++)
+        leave_out(support_text("%d", i), true);
+    assert_int_equal(live.left_out.len, HISTORY_MAX_LEFT_OUT);
+    assert_false(history_leaves_out(&live, "b")); /* of many the newest */
+}
+
 /* ---- any sequence of events ---- */
 
 static bool one_in(int n)

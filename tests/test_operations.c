@@ -257,6 +257,8 @@ TEST(test_what_is_off_is_said)
 {
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
+        if (!o->run) /* it is the engine that does not offer it */
+            continue;
         set(CONFIG_MEMORY_ENABLED, "false");
         if (o->needs & NEED_MEMORY)
             expect_disabled(o, ERR_MEMORY_DISABLED);

@@ -183,6 +183,7 @@ static const struct step {
     {"memory/edit", "{'id':'$M','content':'Ferries leave at ten.'}", NULL, NULL},
     {"memory/list", "{}", NULL, "M=entries.0.id"},
     {"memory/pin", "{'id':'$M','pinned':true}", NULL, NULL},
+    {"memory/leave_out", "{'session_id':'$S','id':'$M'}", NULL, NULL},
     {"memory/search", "{'query':'ferries','scope':'all'}", NULL, NULL},
     {"memory/export", NULL, NULL, NULL},
     {"memory/forget", "{'ids':['$M']}", NULL, NULL},

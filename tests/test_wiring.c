@@ -275,6 +275,46 @@ TEST_IF(capability_memory() && capability_compaction(), a_message_is_sent_with_w
     assert_null(strstr(surface_last_body(), SENT)); /* neither again, nor for this message */
 }
 
+/* Of this session until it is taken back, also when the session is opened again. */
+TEST_IF(capability_memory() && capability_store(), what_is_left_out_is_sent_no_more)
+{
+    struct engine *s = open_remembering();
+    talk(s);
+    engine_free(s);
+    s = open_remembering();
+    surface_ask(s, ABOUT_IT);
+    assert_non_null(strstr(surface_last_body(), SENT));
+    const struct memory_search search = {.query = FACT, .limit = 1};
+    const struct memory_found *found = surface_call(s, &operation_memory_search, &search)->result;
+    struct memory_leave_out_params out = {.id = found->hits.items.items[0].entry.id};
+    assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code, ERR_OK);
+    assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code, ERR_OK);
+    surface_ask(s, ABOUT_IT);
+    assert_null(strstr(surface_last_body(), SENT));
+    assert_non_null(strstr(let_model_search(s, "{\"query\":\"zeppelin\"}")->event->text, FACT));
+    engine_free(s);
+
+    struct engine_options options = surface_options("last", true);
+    options.memory = true;
+    s = engine_new(&options);
+    surface_ask(s, ABOUT_IT);
+    assert_null(strstr(surface_last_body(), SENT));
+    out.back = true;
+    assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code, ERR_OK);
+    surface_ask(s, ABOUT_IT);
+    assert_non_null(strstr(surface_last_body(), SENT));
+    out.id = "no entry";
+    assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code,
+                     ERR_MEMORY_NOT_FOUND);
+    surface_send(s, &operation_session_create, NULL);
+    surface_expect(s, NOTICE_SESSION);
+    out.id = found->hits.items.items[0].entry.id;
+    assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code, ERR_USAGE);
+    surface_ask(s, ABOUT_IT);
+    assert_non_null(strstr(surface_last_body(), SENT)); /* another session */
+    engine_free(s);
+}
+
 TEST_IF(capability_memory() && capability_compaction(), memory_is_not_asked_where_it_is_off)
 {
     static const struct {

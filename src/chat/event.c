@@ -227,6 +227,10 @@ static const struct shape_field fields_MEMORY_RECALLED[] = {
     OPTIONAL_NUMBER("tokens", number, "Estimated tokens of what is sent with the message."),
     OPTIONAL_TEXT("badge", name, "Why memory could not be searched as configured, in English."), {0}};
 
+static const struct shape_field fields_MEMORY_LEFT_OUT[] = {
+    TEXT("id", id, "Id of the entry of memory."),
+    FLAG("left_out", flag, "True: it is not sent with messages any more; false: it may be."), {0}};
+
 static const struct shape_field fields_GRAPH_CHANGED[] = {
     TEXT("id", id, "Id of the tool call."),
     TEXT("facts", text,

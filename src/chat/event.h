@@ -39,6 +39,7 @@
     X(MESSAGE_PINNED, "message_pinned", 1)                                                         \
     X(MEMORY_INDEXED, "memory_indexed", 1)                                                         \
     X(MEMORY_RECALLED, "memory_recalled", 1)                                                       \
+    X(MEMORY_LEFT_OUT, "memory_left_out", 1)                                                       \
     X(GRAPH_CHANGED, "graph_changed", 1)                                                           \
     X(LEARNED_NOTED, "learned_noted", 1)                                                           \
     X(LEARNED_EXTRACTED, "learned_extracted", 1)                                                   \

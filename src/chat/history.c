@@ -39,6 +39,7 @@ void history_release(struct history *h)
     for (size_t i = 0; i < h->budgets.len; i++)
         free(h->budgets.items[i].kind);
     vec_release(&h->budgets);
+    vec_free_each(&h->left_out);
     vec_release(&h->undone);
     history_init(h);
 }
@@ -333,6 +334,34 @@ static void budget_warning(struct history *h, const struct event *ev)
     bool same = !(b->limit < ev->bound) && !(b->limit > ev->bound);
     b->limit = ev->bound;
     b->percent = same && b->percent > ev->count ? b->percent : ev->count;
+}
+
+static size_t left_out_at(const struct history *h, const char *id)
+{
+    size_t i = 0;
+    while (i < h->left_out.len && strcmp(h->left_out.items[i], id) != 0)
+        i++;
+    return i;
+}
+
+bool history_leaves_out(const struct history *h, const char *id)
+{
+    return left_out_at(h, id) < h->left_out.len;
+}
+
+static void leave_out(struct history *h, const char *id, bool left_out)
+{
+    size_t i = left_out_at(h, id);
+    bool is_there = i < h->left_out.len;
+    if (is_there == left_out)
+        return;
+    if (!is_there)
+        vec_push(&h->left_out, mem_strdup(id));
+    if (is_there || h->left_out.len > HISTORY_MAX_LEFT_OUT) {
+        i = is_there ? i : 0;
+        free(h->left_out.items[i]);
+        vec_remove(&h->left_out, i, 1);
+    }
 }
 
 static bool same_text(const char *a, const char *b)
@@ -770,6 +799,9 @@ void history_apply(struct history *h, const struct event *ev)
     case EVENT_BUDGET_WARNING:
         budget_warning(h, ev);
         break;
+    case EVENT_MEMORY_LEFT_OUT:
+        leave_out(h, ev->id ? ev->id : "", ev->flag);
+        break;
     default:
         if (h->running)
             apply_to_turn(h, ev);
@@ -824,6 +856,8 @@ static const struct shape_field fields[] = {
     TEXT("obstacle", compaction.obstacle),
     SHAPE_FIELD("budgets", LIST, OPTIONAL, offsetof(struct history, budgets), .of = &budget_shape,
                 .most = HISTORY_MAX_BUDGETS),
+    SHAPE_FIELD("left_out", STRINGS, OPTIONAL, offsetof(struct history, left_out),
+                .most = HISTORY_MAX_LEFT_OUT),
     FLAG("running", running),
     INTEGER("run_seq", OPTIONAL, turn_seq, .there = is_running),
     INTEGER("call_seq", OPTIONAL, call_seq, .there = is_running),

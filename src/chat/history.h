@@ -27,6 +27,9 @@ struct compaction_state {
 /* Kinds of budgets that a history remembers: more than exist; a bound for foreign logs. */
 enum { HISTORY_MAX_BUDGETS = 16 };
 
+/* Entries of memory that a history remembers as left out, the newest. */
+enum { HISTORY_MAX_LEFT_OUT = 1000 };
+
 /* A budget with a warning; the next comes only for another limit. */
 struct budget_told {
     char *kind; /* as the event names it */
@@ -53,6 +56,7 @@ struct history {
     int64_t last_turn_seq;  /* its number; 0 before the first */
     struct compaction_state compaction;
     VEC(struct budget_told) budgets; /* one a kind */
+    VEC(char *) left_out;            /* ids of entries of memory that are not sent with messages */
     VEC(int64_t) undone;             /* compaction_completed events that history_apply() ignores */
     size_t unsaved;                  /* messages from here on differ from the last snapshot */
     /* While a turn is open: */
@@ -93,9 +97,11 @@ void history_release(struct history *h);
  * - An event of event_between_turns() takes an open turn back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED and compaction_failed{too_small} set the obstacle.
  * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
- * - budget_warning is remembered by its kind.
+ * - budget_warning is remembered by its kind, memory_left_out by the entry.
  * - An event whose seq is not above applied_seq is ignored. */
 void history_apply(struct history *h, const struct event *ev);
+
+bool history_leaves_out(const struct history *h, const char *id);
 
 /* Tells the numbers of compactions that the log to be folded undoes later. */
 void history_pass_over(struct history *h, const int64_t *completed, size_t count);

@@ -143,6 +143,7 @@ struct memory_hit {
     VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
     int64_t key;                   /* of the entry, which "#KEY" names; 0: its id names it */
     char *title, *project; /* the session's title now, and its working directory; NULL: unknown */
+    bool left_out;         /* for surfaces: the session does not send it with messages */
     char *question; /* for a long answer the first MEMORY_PASSAGE characters of the question; else
                        NULL */
 };

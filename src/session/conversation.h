@@ -36,6 +36,7 @@ CONVERSES(converse_set_system);
 CONVERSES(converse_set_draft);
 CONVERSES(converse_add_image);
 CONVERSES(converse_set_memory);
+CONVERSES(converse_leave_out);
 CONVERSES(converse_set_tools);
 CONVERSES(converse_set_compaction);
 CONVERSES(converse_settings);

@@ -196,6 +196,18 @@ static bool are_likely(const struct memory_hits *hits, const char *message)
     return false;
 }
 
+static void drop_left_out(const struct history *h, struct memory_hits *hits)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < hits->items.len; i++) {
+        if (history_leaves_out(h, hits->items.items[i].entry.id))
+            memory_hit_release(&hits->items.items[i]);
+        else
+            hits->items.items[kept++] = hits->items.items[i];
+    }
+    hits->items.len = kept;
+}
+
 const char *conversation_recall(void *conversation, const char *input, int64_t tokens,
                                 struct event **told)
 {
@@ -212,6 +224,7 @@ const char *conversation_recall(void *conversation, const char *input, int64_t t
         log_line(LOG_ERROR, "memory for a message: %s", e.text);
         return NULL;
     }
+    drop_left_out(&c->journal.history, &hits);
     if (!are_likely(&hits, message))
         return NULL;
     for (size_t i = 0; i < hits.items.len; i++) {
@@ -489,6 +502,34 @@ bool converse_set_memory(struct conversation *c, const void *params, void *resul
     set_access(c, p->access);
     tell_session(c, false);
     return true;
+}
+
+bool converse_leave_out(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct memory_leave_out_params *p = params;
+    const struct history *h = &c->journal.history;
+    auto_free char *id = NULL;
+    (void)result;
+    if (!capability_need_memory(c->engine->memory, e) || !conversation_is_live(c, e) ||
+        !conversation_need_history(c, e))
+        return false;
+    if (c->journal.info.last_seq == 0)
+        return err_set(e, ERR_USAGE, "this session has no message yet; send one first");
+    if (history_leaves_out(h, p->id)) /* memory may have forgotten the entry since */
+        id = mem_strdup(p->id);
+    else if (!memory_resolve(c->recall.memory, p->id, &id, e) &&
+             !(c->earlier.memory && memory_resolve(c->earlier.memory, p->id, &id, e)))
+        return false;
+    if (history_leaves_out(h, id) != p->back)
+        return true;
+    struct event *ev = event_new(EVENT_MEMORY_LEFT_OUT);
+    ev->id = mem_strdup(id);
+    ev->flag = !p->back;
+    if (journal_emit(&c->journal, ev, e))
+        return true;
+    if (!h->running) /* the history has it already; a turn reads the history again when it ends */
+        c->journal.loaded = journal_load(&c->journal, &(struct error){0});
+    return false;
 }
 
 /* --- directives ------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "chat/context.h"
+#include "chat/memory.h"
 #include "chat/message.h"
 #include "chat/session_info.h"
 #include "session/conversation.h"
@@ -160,6 +161,20 @@ const struct operation operation_session_set_memory = {
                          SHAPE_REQ_WORD(session_memory_params, access, memory_access_names,
                                         "Access of the session to all kinds of memory.")),
     CONVERSE(set_memory, NOW, WRITING),
+};
+
+const struct operation operation_memory_leave_out = {
+    OPERATION("memory/leave_out", CLIENT, CONVERSATION,
+              "Leaves an entry of memory out of what the session sends with messages. A search of "
+              "the model still finds it."),
+    .done = SAYS_DONE,
+    .params = PARAMETERS(
+        memory_leave_out_params, SESSION_FIELD(memory_leave_out_params),
+        SHAPE_REQ(memory_leave_out_params, id, "Id of an entry, or the beginning of the id.",
+                  .least = 1, .most = MEMORY_ID_BYTES),
+        SHAPE_OPT(memory_leave_out_params, back, "True: the session may send the entry again.")),
+    .needs = NEED_MEMORY,
+    CONVERSE(leave_out, NOW, WRITING),
 };
 
 const struct operation operation_session_set_tools = {

@@ -56,6 +56,14 @@ struct session_memory_params {
     enum memory_access access;
 };
 
+/* memory/leave_out: the session does not send the entry with messages any more, or (`back`) may
+ * send it again. Searches of the model find it all the same. */
+struct memory_leave_out_params {
+    const char *session;
+    const char *id; /* of the entry, or the beginning of it */
+    bool back;
+};
+
 /* session/set_tools, saved with the session. */
 struct session_tools_params {
     const char *session;

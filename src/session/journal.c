@@ -297,8 +297,9 @@ bool journal_write_row(struct journal *j, struct error *e)
 static bool keep(struct journal *j, const struct event *ev, struct error *e)
 {
     bool ends = event_ends_turn(ev->type), failed = ev->type == EVENT_COMPACTION_FAILED;
-    /* After these events no event will have the complete streamed text. */
-    if ((ends || ev->type == EVENT_RETRYING) && !checkpoint(j, e))
+    /* Behind these events the complete streamed text does not come, or comes later. */
+    bool cuts = ends || ev->type == EVENT_RETRYING || ev->type == EVENT_MEMORY_LEFT_OUT;
+    if (cuts && !checkpoint(j, e))
         return false;
     journal_forget_deltas(j); /* a complete text covers it */
     /* The row is written with a session's first event, and with the events that listings show. */

@@ -189,8 +189,8 @@ struct operation {
     X(session_inputs) X(session_rename) X(session_label) X(session_archive) X(session_unarchive) \
     X(session_delete) X(session_fork) X(session_export) X(session_import) X(session_rebuild) \
     X(memory_search) X(memory_list) X(memory_read) X(memory_around) X(memory_edit) X(memory_pin) \
-    X(memory_forget) X(memory_restore) X(memory_stats) X(memory_export) X(memory_import) \
-    X(memory_reindex) X(memory_index) \
+    X(memory_forget) X(memory_restore) X(memory_leave_out) X(memory_stats) X(memory_export) \
+    X(memory_import) X(memory_reindex) X(memory_index) \
     X(compaction_ledger) \
     X(session_create) X(session_open) X(session_set_model) X(session_set_system) \
     X(session_set_draft) X(session_set_memory) X(session_set_tools) X(session_set_compaction) \
