@@ -357,17 +357,51 @@ static void earlier(const char *query)
     recall(40, query, TWO_HITS, false);
 }
 
-static const struct step steps[] = {
-    {"two", .alone = give_two},         {"none", .alone = give_none},
-    {"one", .run = give_one},           {"fifty", .alone = give_fifty},
-    {"text", .run = give_text},         {"forgotten", .run = give_forgotten},
-    {"restored", .run = give_restored}, {"news", .alone = give_news},
-    {"session", .alone = open_session}, {"focus", .run = give_focus},
-    {"search", .alone = search},        {"change", .alone = begin_change},
-    {"behind", .alone = begin_behind},  {"hide", .alone = hide},
-    {"reopen", .run = reopen},          {"replayed", .run = check_replayed},
-    {"quoted", .run = check_quoted},    {"recalls", .run = recalls},
-    {"earlier", .run = earlier},        {.name = NULL}};
+/* "SEQ ID", on a page. */
+static void leave(const char *seq_and_id, bool left_out)
+{
+    struct notice *n = notice_new(NOTICE_PAGE);
+    struct event *ev = event_new(EVENT_MEMORY_LEFT_OUT);
+    memcpy(ev->session_id, "here", sizeof "here");
+    ev->seq = atoi(seq_and_id);
+    ev->id = mem_strdup(strchr(seq_and_id, ' ') + 1);
+    ev->flag = left_out;
+    vec_push(&n->events, ev);
+    give(n);
+}
+
+static void left(const char *seq_and_id)
+{
+    leave(seq_and_id, true);
+}
+
+static void back(const char *seq_and_id)
+{
+    leave(seq_and_id, false);
+}
+
+static const struct step steps[] = {{"left", .run = left},
+                                    {"back", .run = back},
+                                    {"two", .alone = give_two},
+                                    {"none", .alone = give_none},
+                                    {"one", .run = give_one},
+                                    {"fifty", .alone = give_fifty},
+                                    {"text", .run = give_text},
+                                    {"forgotten", .run = give_forgotten},
+                                    {"restored", .run = give_restored},
+                                    {"news", .alone = give_news},
+                                    {"session", .alone = open_session},
+                                    {"focus", .run = give_focus},
+                                    {"search", .alone = search},
+                                    {"change", .alone = begin_change},
+                                    {"behind", .alone = begin_behind},
+                                    {"hide", .alone = hide},
+                                    {"reopen", .run = reopen},
+                                    {"replayed", .run = check_replayed},
+                                    {"quoted", .run = check_quoted},
+                                    {"recalls", .run = recalls},
+                                    {"earlier", .run = earlier},
+                                    {.name = NULL}};
 
 static struct pane_host pane;
 
@@ -939,6 +973,19 @@ PLAY(a_recall_is_shown_as_it_happens, "=focus no", "=recalls sleep kyoto", "Mode
      "model's search, 2 matches: \"sleep kyoto\"", "by the river", "· new");
 PLAY(a_recall_does_not_disturb, "=search", "=recalls sleep kyoto", "Memory", "] searches 1 new",
      "model's search, 2 matches: \"sleep kyoto\"", ">]", "sleep kyoto", ">[", "!searches 1 new");
+
+PLAY(x_leaves_a_passage_out_and_takes_it_back, "=earlier sleep kyoto", "><down>]<down>",
+     "x leave out", "!left out", ">x", "?memory/leave_out {session_id:,id:a}",
+     "›  0.90 left out · you", "left out of this session's messages; x undoes", "=left 50 a",
+     "0.90 left out", ">[", "=two", "><down>", " left out · you · turn 3", ">]x",
+     "?memory/leave_out {session_id:,id:a,back:true}", "!0.90 left out", "=earlier again",
+     "!0.90 left out");
+PLAY(what_was_left_out_is_marked_in_any_order, "=left 50 b", "=earlier sleep kyoto", "><down>]",
+     "0.50 left out", "!0.90 left out", "=back 20 b", "0.50 left out", "=back 60 b",
+     "!0.50 left out");
+PLAY(what_was_not_left_out_is_not_marked, "=earlier sleep kyoto", "><down>]<down>x",
+     "0.90 left out", "=fails memory/leave_out The database cannot be used.",
+     "The database cannot be used.", "!0.90 left out");
 
 TEST(what_is_chosen_there_stays)
 {

@@ -41,6 +41,25 @@ static void recall(const char *seq)
     told_take(ev);
 }
 
+/* "SEQ ID" of an entry. */
+static void leave(const char *seq_and_id, bool left_out)
+{
+    struct event *ev = EV(MEMORY_LEFT_OUT, atoi(seq_and_id), NULL);
+    ev->id = mem_strdup(strchr(seq_and_id, ' ') + 1);
+    ev->flag = left_out;
+    told_take(ev);
+}
+
+static void left(const char *seq_and_id)
+{
+    leave(seq_and_id, true);
+}
+
+static void back(const char *seq_and_id)
+{
+    leave(seq_and_id, false);
+}
+
 /* "SEQ ID": three passages of documents. */
 static void give_passages(const char *seq_and_id)
 {
@@ -114,6 +133,8 @@ static void assert_unmarked(const char *text)
 static const struct step steps[] = {{"edit", .alone = ask_edit},
                                     {"search", .run = search_memory},
                                     {"recall", .run = recall},
+                                    {"left", .run = left},
+                                    {"back", .run = back},
                                     {"passages", .run = give_passages},
                                     {"stop", .run = stop},
                                     {"turns", .run = assert_turns},
@@ -275,6 +296,14 @@ TALE(a_search_in_memory_tells_its_hits, "=size 80 40", "=search 2", "=recall 3",
 TALE(a_message_was_sent_with_passages, "=size 80 40", "=asks 1 sleep kyoto?", "=recall 2 480",
      "⌕ recalled 1 passage · 480 tokens", "!by the river", "=toggle all", "by the river",
      "0.90 you · turn 3", "=text 3 There.", "There.");
+
+TALE(a_passage_that_is_left_out_is_marked, "=size 80 40", "=asks 1 sleep kyoto?", "=recall 2 480",
+     "=toggle all", "=left 3 b", "!left out", "=left 4 a", "480 tokens · 1 left out",
+     "turn 3 · left out", "=back 5 a", "!left out");
+
+TALE(a_passage_is_marked_across_pages, "=size 80 40", "=page", "=asks 5 q", "=left 6 a",
+     "=earlier more", "=page", "=asks 1 sleep kyoto?", "=recall 2 480", "=back 3 a", "=earlier",
+     "480 tokens · 1 left out");
 
 TALE(a_search_in_memory_across_pages_tells_them_too, "=size 80 40", "=page", "=recall 3",
      "=result 4 c1 [{},{}]", "=earlier more", "1 match", "=page", "=asks 1 where?", "=search 2",

@@ -141,6 +141,8 @@ struct key {
     X(MEMORY_FORGET, "memory_forget", "d", N_("in the memory: forget (delete) the entry"))         \
     X(MEMORY_RESTORE, "memory_restore", "u",                                                       \
       N_("in the memory: restore the entry that was forgotten last"))                              \
+    X(MEMORY_LEAVE_OUT, "memory_leave_out", "x",                                                   \
+      N_("in the memory: do not send the entry with messages of this session, or send it again"))  \
     X(MEMORY_SCOPE, "memory_scope", "s",                                                           \
       N_("in the memory: search all sessions, this project or this session"))                      \
     X(MEMORY_ORIGIN, "memory_origin", "v",                                                         \

@@ -25,6 +25,7 @@ void fold_release(struct fold *f)
     vec_release(&f->open);
     vec_release(&f->taken_back);
     vec_release(&f->undone);
+    left_out_clear(&f->left_out);
 }
 
 /* --- items --- */
@@ -216,6 +217,25 @@ struct item *fold_call(struct fold *f, const char *id, bool answered_too)
             return item;
     }
     return NULL;
+}
+
+/* Marks the passages that are left out. Returns whether a mark changed. */
+static bool mark_left_out(struct fold *f)
+{
+    bool changed = false;
+    for (size_t i = 0; f->left_out.items.len > 0 && i < f->items.len; i++) {
+        struct recalled *r = f->items.items[i]->recalled;
+        for (size_t k = 0; r && k < r->hits.items.len; k++) {
+            struct memory_hit *hit = &r->hits.items.items[k];
+            bool marked = left_out_has(&f->left_out, hit->entry.id);
+            if (marked == hit->left_out)
+                continue;
+            hit->left_out = marked;
+            f->items.items[i]->change = ITEM_CHANGED;
+            changed = true;
+        }
+    }
+    return changed;
 }
 
 /* --- compactions --- */
@@ -426,7 +446,11 @@ static bool apply(struct fold *f, const struct event *ev)
         recalled_free(call->recalled);
         call->recalled = recalled_new(ev);
         call->change = ITEM_CHANGED;
+        (void)mark_left_out(f);
         return true;
+    case EVENT_MEMORY_LEFT_OUT:
+        left_out_note(&f->left_out, ev->id ? ev->id : "", ev->seq, ev->flag);
+        return mark_left_out(f);
     case EVENT_CALL_COMPLETED:
         close_texts(f);
         return open;
@@ -482,7 +506,7 @@ bool fold_apply(struct fold *f, const struct event *ev)
         return false;
     if (f->first_seq == 0)
         f->first_seq = ev->seq;
-    if (ev->type != EVENT_TURN_STARTED)
+    if (ev->type != EVENT_TURN_STARTED && ev->type != EVENT_MEMORY_LEFT_OUT)
         remove_this(f, f->cut_off); /* the turn goes on after all */
     bool changed = apply(f, ev);
     if (ev->seq > 0)
@@ -609,6 +633,11 @@ size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, b
     older.items.len = 0;
     if (added < f->items.len)
         set_lead(f, added);
+    for (size_t i = 0; i < older.left_out.items.len; i++) {
+        const struct left_out_entry *e = &older.left_out.items.items[i];
+        left_out_note(&f->left_out, e->id, e->seq, e->holds);
+    }
+    (void)mark_left_out(f);
     fold_release(&older);
     return added;
 }

@@ -21,6 +21,7 @@ struct fold {
     VEC(struct item *) open; /* text items of this model call that are not complete */
     VEC(struct taken_back) taken_back;
     VEC(int64_t) undone;            /* compaction_completed events that were undone */
+    struct left_out left_out;       /* entries of memory that are not sent with messages */
     struct item *cut_off;           /* the note that the last turn has no end */
     struct item *card;              /* the compaction that has no end; NULL: none */
     const struct card_hints *hints; /* borrowed; NULL: none */

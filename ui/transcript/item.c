@@ -161,8 +161,38 @@ void recalled_free(struct recalled *r)
     free(r);
 }
 
+void left_out_note(struct left_out *l, const char *id, int64_t seq, bool holds)
+{
+    size_t i = 0;
+    while (i < l->items.len && strcmp(l->items.items[i].id, id) != 0)
+        i++;
+    if (i == l->items.len)
+        vec_push(&l->items, (struct left_out_entry){.id = mem_strdup(id)});
+    struct left_out_entry *e = &l->items.items[i];
+    if (seq == 0 || seq >= e->seq)
+        e->holds = holds;
+    if (seq > e->seq)
+        e->seq = seq;
+}
+
+bool left_out_has(const struct left_out *l, const char *id)
+{
+    for (size_t i = 0; id && i < l->items.len; i++)
+        if (strcmp(l->items.items[i].id, id) == 0)
+            return l->items.items[i].holds;
+    return false;
+}
+
+void left_out_clear(struct left_out *l)
+{
+    for (size_t i = 0; i < l->items.len; i++)
+        free(l->items.items[i].id);
+    vec_release(&l->items);
+}
+
 void recalls_clear(struct recalls *r)
 {
+    left_out_clear(&r->left_out);
     for (size_t i = 0; i < r->items.len; i++)
         recalled_free(r->items.items[i]);
     vec_clear(&r->items);

@@ -13,8 +13,8 @@
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 
-/* A memory_recalled event: a question of the model to semantic memory, or a message of the user that
- * was sent with passages; and the hits. */
+/* A memory_recalled event: a question of the model to semantic memory, or a message of the user
+ * that was sent with passages; and the hits. */
 struct recalled {
     int64_t seq, at_ms;
     char *query; /* clean, one line */
@@ -27,9 +27,24 @@ struct recalled {
 struct recalled *recalled_new(const struct event *ev);
 void recalled_free(struct recalled *r); /* NULL is fine */
 
+/* Entries of memory by their newest memory_left_out. Pages may come in any order. `seq` 0: the
+ * event is still to come. */
+struct left_out_entry {
+    char *id;
+    int64_t seq;
+    bool holds;
+};
+struct left_out {
+    VEC(struct left_out_entry) items;
+};
+void left_out_note(struct left_out *l, const char *id, int64_t seq, bool holds);
+bool left_out_has(const struct left_out *l, const char *id);
+void left_out_clear(struct left_out *l);
+
 /* The recalls of a session, oldest first. */
 struct recalls {
     VEC(struct recalled *) items;
+    struct left_out left_out;
 };
 void recalls_clear(struct recalls *r);
 

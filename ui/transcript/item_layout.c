@@ -289,6 +289,8 @@ static void add_hits(struct rows *out, const struct item *call, size_t width)
             buf_addf(&text, " %s ", glyph(GLYPH_DOT));
             buf_addf(&text, _("turn %lld"), (long long)h->entry.turn);
         }
+        if (h->left_out)
+            buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("left out"));
         buf_addf(&text, "\n%s\n", h->entry.content);
     }
     utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
@@ -321,12 +323,18 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
     const struct recalled *sent =
         call->recalled && call->recalled->tokens > 0 ? call->recalled : NULL;
     if (sent) { /* passages that were sent with a message */
-        size_t count = sent->hits.items.len;
+        size_t count = sent->hits.items.len, left_out = 0;
+        for (size_t i = 0; i < count; i++)
+            left_out += sent->hits.items.items[i].left_out;
         buf_addf(&end, "  %s ", glyph(GLYPH_TOOL_SEARCH));
         buf_addf(&end, ngettext("recalled %zu passage", "recalled %zu passages", count), count);
         buf_addf(&end, " %s ", glyph(GLYPH_DOT));
         buf_addf(&end, ngettext("%lld token", "%lld tokens", (unsigned long)sent->tokens),
                  (long long)sent->tokens);
+        if (left_out > 0) {
+            buf_addf(&end, " %s ", glyph(GLYPH_DOT));
+            buf_addf(&end, ngettext("%zu left out", "%zu left out", left_out), left_out);
+        }
         rows_begin(out);
         (void)rows_add_cut(out, end.data, width, STYLE_TOOL);
         if (open)

@@ -380,6 +380,10 @@ static void take_event(struct memory_view *p, const struct event *ev, bool live)
 {
     struct pane_list *l = &p->lists[TAB_ASKED];
     bool added = recalls_add(&p->recalls, ev, live);
+    if (ev->type == EVENT_MEMORY_LEFT_OUT && ev->id) {
+        left_out_note(&p->recalls.left_out, ev->id, ev->seq, ev->flag);
+        view_touch(&p->view);
+    }
     if (live && (ev->type == EVENT_MEMORY_INDEXED || ev->type == EVENT_COMPACTION_UNDONE))
         pane_changed(p);
     if (added)

@@ -221,6 +221,17 @@ static void add_passage(struct rows *out, const struct memory_hit *h, size_t col
     styled_release(&line);
 }
 
+static void add_left_out(const struct memory_view *p, struct rows *out, const struct memory_hit *h,
+                         const struct look *look)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!left_out_has(&p->recalls.left_out, h->entry.id))
+        return;
+    buf_addf(&text, "%s %s ", _("left out"), glyph(GLYPH_DOT));
+    (void)rows_add_cut(out, text.data, rows_room(out, (size_t)p->layout.width),
+                       look->main == STYLE_SELECTED ? look->main : STYLE_WARNING);
+}
+
 static bool is_search(const struct memory_view *p)
 {
     return p->held && p->held[strspn(p->held, " ")] != '\0';
@@ -260,6 +271,7 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
         add_whole(out, glyph(GLYPH_PINNED), width, selected ? look->main : STYLE_WARNING);
         add_whole(out, " ", width, look->main);
     }
+    add_left_out(p, out, h, look);
     AUTO(buf_release) struct buf who = BUF_INIT;
     pane_write_who(p, &h->entry, WHO_ROW, &who);
     (void)rows_add_cut(out, who.data, rows_room(out, width), look->side);
@@ -274,6 +286,7 @@ static void add_asked(struct memory_view *p, struct rows *out, struct asked_row 
     if (asked.hit) {
         auto_free char *score = mem_printf("  %.2f ", asked.hit->score);
         add_whole(out, score, width, look->side);
+        add_left_out(p, out, asked.hit, look);
         pane_write_who(p, &asked.hit->entry, WHO_SHORT, &end);
         (void)rows_add_cut(out, end.data, rows_room(out, width) / 2, look->side);
         add_whole(out, " ", width, look->main);
@@ -397,6 +410,18 @@ static const struct hint in_list[] = {
      N_("origin|only entries from compactions, from sessions, or imported")},
     {ACTION_MEMORY_SORT, NULL, N_("sort|by score or by date")},
     {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")}};
+static const struct hint in_searches[] = {
+    {ACTION_SEND, NULL, N_("show in full")},
+    {ACTION_MEMORY_LEAVE_OUT, NULL,
+     N_("leave out|do not send it with messages of this session; again: send it")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
+    {ACTION_MEMORY_TAB, NULL, N_("memory|back to the matches in memory")},
+    {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
+    {ACTION_MEMORY_PIN, NULL, N_("pin|pin it: it comes before equal matches; again: no longer")},
+    {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")},
+    {ACTION_MEMORY_FORGET, NULL, N_("forget|delete it from memory")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")}};
 static const struct hint in_empty_list[] = {
     {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")},
     {ACTION_MEMORY_SCOPE, NULL,
@@ -470,6 +495,7 @@ const struct rows *pane_rows(struct view *view)
                               : p->place == IN_QUERY   ? HINTS(in_query)
                               : p->place == IN_PREVIEW ? HINTS(in_preview)
                               : pane_count(p) == 0     ? HINTS(in_empty_list)
+                              : p->tab == TAB_ASKED    ? HINTS(in_searches)
                                                        : HINTS(in_list);
     int feet = p->layout.hint_rows;
     if (feet > 0 && p->remark.text)

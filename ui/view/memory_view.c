@@ -322,6 +322,36 @@ static void pin(struct memory_view *p)
     preview_follow(p);
 }
 
+static bool take_left_out(struct view *view, struct operation_answer *a, const char *words)
+{
+    struct memory_view *p = pane_of(view);
+    const struct memory_leave_out_params *asked = a->request->params;
+    if (!words)
+        return true;
+    left_out_note(&p->recalls.left_out, asked->id, 0, asked->back);
+    return pane_fail(p, words);
+}
+
+/* Marked at once, as a pin is. */
+static void leave_out(struct memory_view *p)
+{
+    const char *id = pane_hit(p)->entry.id;
+    const struct memory_leave_out_params params = {.id = id,
+                                                   .back = left_out_has(&p->recalls.left_out, id)};
+    AUTO(buf_release) struct buf key = BUF_INIT;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!id)
+        return;
+    keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_LEAVE_OUT, &key);
+    if (params.back)
+        buf_addstr(&text, _("may be sent with messages again"));
+    else
+        buf_addf(&text, _("left out of this session's messages; %s undoes it"), key.data);
+    remark_set(&p->remark, STYLE_NOTE, text.data);
+    left_out_note(&p->recalls.left_out, id, 0, !params.back);
+    view_ask(&p->view, &operation_memory_leave_out, &params, take_left_out);
+}
+
 /* The entry leaves the list at once: the next key means the entry that takes its place. */
 static void forget(struct memory_view *p)
 {
@@ -457,7 +487,7 @@ static bool letter_key(struct memory_view *p, enum action letter)
     const struct memory_entry *e = preview_entry(p);
     bool of_entry = letter == ACTION_MEMORY_OPEN || letter == ACTION_MEMORY_INSERT ||
                     letter == ACTION_MEMORY_PIN || letter == ACTION_MEMORY_EDIT ||
-                    letter == ACTION_MEMORY_FORGET;
+                    letter == ACTION_MEMORY_FORGET || letter == ACTION_MEMORY_LEAVE_OUT;
     if (of_entry && !e) {
         remark_set(&p->remark, STYLE_NOTE, _("No entry is selected."));
         return true;
@@ -477,6 +507,9 @@ static bool letter_key(struct memory_view *p, enum action letter)
         return true;
     case ACTION_MEMORY_FORGET:
         forget(p);
+        return true;
+    case ACTION_MEMORY_LEAVE_OUT:
+        leave_out(p);
         return true;
     case ACTION_MEMORY_RESTORE:
         view_ask(&p->view, &operation_memory_restore, NULL, pane_take_change);

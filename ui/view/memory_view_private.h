@@ -5,6 +5,7 @@
 #define UI_MEMORY_VIEW_PRIVATE_H
 
 #include "base/entropy.h"
+#include "session/conversation_operations.h"
 #include "session/memory_operations.h"
 #include "ui/text/editor.h"
 #include "ui/text/wrap.h"
