@@ -163,6 +163,7 @@ SUITE_TESTS = \
 	tests/test_prompt.c \
 	tests/test_providers.c \
 	tests/test_questions.c \
+	tests/test_simple_command.c \
 	tests/test_rebuild.c \
 	tests/test_request_size.c \
 	tests/test_recall.c \

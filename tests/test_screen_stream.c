@@ -115,13 +115,15 @@ TEST(a_key_sends_few_bytes)
 
 PLAY(what_is_allowed_runs, "=asking", "=wrote \a", ":a", DONE, "=made made",
      "=calls run_command {\"command\":\"touch again\"}",
-     "=calls run_command {\"command\":\"touch again third\"}",
+     "=calls run_command {\"command\":\" touch again \"}", /* the same words */
+     "=calls run_command {\"command\":\"git --version\"}",
      "=calls run_command {\"command\":\"touch -c again; touch other\"}",
      "=calls write_file {\"path\":\"x\",\"content\":\"x\"}", ":once more<enter>", "touch again",
-     "s allow `touch again …` for this session", "=unmade again", /* once is once */
-     ":s", "touch other", KEYS, "!this session",                  /* no simple command */
+     "s allow `touch again` for this session", "=unmade again", /* once is once */
+     ":s", "s allow `git --version` for this session", "=made again", ":d", "touch other", KEYS,
+     "!this session", /* no simple command */
      "=unmade other", ":d", "model wants to write (write_file)", KEYS,
-     "s allow write_file for this session", "=made again", "=made third");
+     "s allow write_file for this session");
 
 /* Esc ends all of it: a waiting message is not sent afterwards. */
 TEST(escape_gives_back_what_waited)

@@ -11,6 +11,8 @@ libtiro_a_SOURCES += \
 	src/agent/pattern.h \
 	src/agent/prompt.c \
 	src/agent/prompt.h \
+	src/agent/simple_command.c \
+	src/agent/simple_command.h \
 	src/agent/tool.c \
 	src/agent/tool.h \
 	src/agent/tool_files.c \

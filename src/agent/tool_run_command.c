@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/simple_command.h"
 #include "agent/tool.h"
 #include "base/buf.h"
 #include "base/child.h"
@@ -157,52 +158,9 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return true;
 }
 
-/* Programs that run another one, or whatever their arguments say. */
-static bool runs_others(const char *program, size_t len)
-{
-    static const char *const names[] = {
-        "env",     "sudo", "doas", "su",  "nice",  "nohup",  "time",   "timeout", "xargs", "exec",
-        "command", "eval", "find", "ssh", "sh",    "bash",   "dash",   "zsh",     "ksh",   "fish",
-        "busybox", ".",    "awk",  "sed", "watch", "setsid", "stdbuf", "builtin", "source"};
-    const char *name = program + len;
-    while (name > program && name[-1] != '/')
-        name--;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == len - (size_t)(name - program) &&
-            strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* The grant of a simple command: the program and its first argument, which is the sub-command where
- * there are any; if all arguments are options, the program with any options. A command with
- * variables, expansions, redirections or lists of the shell has no grant. */
 static void grant(const struct json *args, struct buf *out)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-        "_-./:+,@";
-    const char *command = json_get_string(args, "command");
-    const char *program = command + strspn(command, " ");
-    size_t len = strspn(program, plain);
-    const char *first = program + len + strspn(program + len, " "), *rest = first;
-    size_t first_len = strspn(first, plain);
-    if (strpbrk(command, ";&|$`<>(){}\\\n\r") || len == 0 || *program == '-' ||
-        !strchr(" ", program[len]) || !strchr(" ", first[first_len]) || runs_others(program, len))
-        return;
-    while (*rest == '-') {
-        rest += strspn(rest, plain);
-        rest += strspn(rest, " ");
-    }
-    bool options = *first == '-';
-    if (options && *rest)
-        return;
-    buf_addch(out, '`');
-    buf_add(out, program, len);
-    if (first_len > 0)
-        buf_addch(out, ' ');
-    buf_add(out, first, options ? 1 : first_len);
-    buf_addstr(out, first_len == 0 ? "`" : options ? "…`" : " …`");
+    (void)simple_command_grant(json_get_string(args, "command"), out);
 }
 
 const struct tool tool_run_command = {

@@ -1,0 +1,274 @@
+#include "agent/simple_command.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+enum { LINE_MOST = 200 /* bytes */ };
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+enum operands { OPERANDS_ANY, OPERANDS_INSIDE, OPERANDS_NONE };
+
+/* A program that does only what its name says, as long as its options are known not to start
+ * another program and not to write a file of their choice. Of a program that runs what it finds in
+ * the project (tests, targets) the options that are accepted are listed, of others those that are
+ * refused. Absent are programs that run others by nature (env, sudo, xargs, sh, awk), or that write
+ * where an operand says (uniq, tee), and sub-commands that do (git config, npm install). */
+struct program {
+    const char *name;
+    const char *subs; /* its sub-commands; NULL: it has none; "*": any word (a target) */
+    const char *deep; /* sub-commands whose first operand belongs to the name of the set */
+    const char *accepts, *refuses; /* options; accepts NULL: all but those that are refused */
+    enum operands operands;        /* INSIDE: no path that leaves the directory by its text */
+};
+
+static const char git_subs[] =
+    "status log diff show branch blame shortlog describe rev-parse rev-list ls-files ls-tree "
+    "reflog tag add commit stash checkout switch restore mv rm grep merge-base name-rev diff-tree "
+    "diff-index for-each-ref show-ref check-ignore";
+static const char scripts[] = "test run run-script";
+
+static const struct program programs[] = {
+    {"git", git_subs,
+     .refuses = "-O -x --output --ext-diff --textconv --exec --open-files-in-pager --extcmd"},
+    {"make", "*", .accepts = "-j -k -s -n -i -B -w", .operands = OPERANDS_NONE},
+    {"npm", scripts, "run run-script", .accepts = "", .operands = OPERANDS_INSIDE},
+    {"pnpm", scripts, "run run-script", .accepts = "", .operands = OPERANDS_INSIDE},
+    {"yarn", "test run", "run", .accepts = "", .operands = OPERANDS_INSIDE},
+    {"cargo", "build check test clippy doc tree fmt",
+     .accepts = "-q -v -p -j --release --workspace --all --all-targets --all-features --features "
+                "--no-default-features --lib --bins --tests --locked --offline --package --check",
+     .operands = OPERANDS_INSIDE},
+    {"go", "build test vet list version",
+     .accepts = "-v -run -count -race -short -timeout -bench -cover -failfast -json",
+     .operands = OPERANDS_INSIDE},
+    {"dotnet", "build test", .accepts = "", .operands = OPERANDS_INSIDE},
+    {"pytest", .accepts = "-v -q -x -k -m -s -l --tb --lf --ff --maxfail --no-header",
+     .operands = OPERANDS_INSIDE},
+    {"docker", "ps images logs inspect version info top port stats", .refuses = "-H --host"},
+    {"kubectl", "get describe logs version explain",
+     .accepts = "-n -o -A -l --namespace --output --all-namespaces --selector --tail"},
+    {"systemctl", "status list-units list-timers is-active is-enabled show cat",
+     .refuses = "-H -M --host --machine"},
+    {"apt", "list search show policy", .accepts = "--installed --upgradable"},
+    {"apt-cache", "search show policy depends rdepends", .accepts = ""},
+    {"pip", "list show freeze check", .accepts = ""},
+    {"pip3", "list show freeze check", .accepts = ""},
+    {"brew", "list info search outdated", .accepts = ""},
+    {"find",
+     .refuses = "-exec -ok -delete -fprint -fls"}, /* as beginnings: -execdir, -fprint0, … */
+    {"sort", .refuses = "-o -T --output --compress-program --temporary-directory"},
+    {"rg", .refuses = "-z --pre --hostname-bin --search-zip"},
+    {"fd", .refuses = "-x -X --exec --exec-batch"},
+    {"tree", .refuses = "-o -R --output"},
+    {"file", .refuses = "-C -z -Z --compile --uncompress --uncompress-noreport"},
+    {"diff", .refuses = "-l --paginate"},
+};
+
+/* Programs that only print, whatever their options. */
+static const char printers[] =
+    "ls cat head tail wc grep egrep fgrep cut tr nl tac rev fold paste join comm cmp stat du df "
+    "pwd echo printf true seq sleep basename dirname realpath id whoami uname nproc which "
+    "readlink ps free uptime jq od hexdump strings sha256sum sha1sum md5sum cksum printenv";
+
+/* Whether the blank-separated list has the word. */
+static bool has_word(const char *list, const char *word, size_t len)
+{
+    for (const char *p = list; p && *p;) {
+        size_t n = strcspn(p, " ");
+        if (n == len && strncmp(p, word, len) == 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+static const struct program *find_program(const char *name)
+{
+    static const struct program printer = {.name = NULL};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (strcmp(programs[i].name, name) == 0)
+            return &programs[i];
+    return has_word(printers, name, strlen(name)) ? &printer : NULL;
+}
+
+/* --- the shell's grammar, as far as nothing in it is in doubt --------------------------------- */
+
+struct words {
+    VEC(char *) list;
+    size_t plain; /* so many first ones are names: letters, digits and "_-.+:", without quotes */
+};
+
+static void words_release(struct words *w)
+{
+    vec_free_each(&w->list);
+}
+
+/* Words of the shell that are no commands, and what begins a test or a group. */
+static bool is_reserved(const char *word)
+{
+    return has_word(
+        "if then else elif fi do done case esac while until for in select function "
+        "coproc time",
+        word, strlen(word));
+}
+
+/* Appends the word at *text without its quotes, and moves *text behind it. A pattern may not begin
+ * a word: the name of a file that it finds could be an option. */
+static bool take_word(const char **text, struct buf *out, bool *plain)
+{
+    static const char unquoted[] = "_-./:+,@%^=", pattern[] = "*?[]";
+    const char *p = *text;
+    *plain = true;
+    for (; *p && *p != ' ' && *p != '\t'; p++) {
+        unsigned char c = (unsigned char)*p;
+        if (c == '\'' || c == '"') {
+            const char *bad = c == '"' ? "\"$`\\" : "'";
+            size_t len = strcspn(++p, bad);
+            if (p[len] != (char)c)
+                return false;
+            for (size_t i = 0; i < len; i++)
+                if ((unsigned char)p[i] < ' ' || p[i] == 0x7F)
+                    return false;
+            buf_add(out, p, len);
+            p += len;
+            *plain = false;
+            continue;
+        }
+        bool letter = c < 0x80 && isalnum(c);
+        bool first = out->len == 0, option = !first && *out->data == '-';
+        bool tilde = c == '~' && !first && !strchr(":=", out->data[out->len - 1]);
+        bool finds = strchr(pattern, c) && !first && !option;
+        if (!letter && !strchr(unquoted, c) && !tilde && !finds)
+            return false;
+        *plain = *plain && (letter || strchr("_-.+:", c));
+        buf_addch(out, (char)c);
+    }
+    *text = p;
+    return true;
+}
+
+static bool parse(struct words *w, const char *text)
+{
+    bool names = true;
+    *w = (struct words){.plain = 0};
+    for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
+        AUTO(buf_release) struct buf word = BUF_INIT;
+        bool plain;
+        if (!take_word(&text, &word, &plain))
+            return false;
+        names = names && plain && word.len > 0;
+        w->plain += names;
+        vec_push(&w->list, mem_strdup(word.data));
+    }
+    /* An assignment has '=' in the first word, and a pattern may find another program tomorrow. */
+    return w->list.len > 0 && *w->list.items[0] && !strpbrk(w->list.items[0], "=*?[]~") &&
+           !is_reserved(w->list.items[0]);
+}
+
+/* --- sets ------------------------------------------------------------------------------------- */
+
+/* An option may be shortened, letters may share a dash, and a name behind one dash ("-exec") stands
+ * for all that begin so. */
+static bool is_refused(const char *list, const char *word)
+{
+    size_t name = strcspn(word, "=");
+    for (const char *p = list; p && *p;) {
+        size_t n = strcspn(p, " ");
+        bool letter = n == 2, longer = p[1] == '-';
+        if (letter   ? word[1] != '-' && strchr(word + 1, p[1]) != NULL
+            : longer ? name > 2 && name <= n && strncmp(p, word, name) == 0
+                     : strncmp(p, word, n) == 0)
+            return true;
+        p += n + strspn(p + n, " ");
+    }
+    return false;
+}
+
+static bool is_accepted(const char *list, const char *word)
+{
+    if (has_word(list, word, strcspn(word, "=")))
+        return true;
+    if (word[1] == '-')
+        return false;
+    for (const char *letter = word + 1; *letter; letter++)
+        if (!isdigit((unsigned char)*letter) && !has_word(list, (char[]){'-', *letter, 0}, 2))
+            return false;
+    return true;
+}
+
+static bool leaves(const char *path)
+{
+    for (const char *p = path; (p = strstr(p, "..")); p += 2)
+        if ((p == path || p[-1] == '/' || p[-1] == '=') && (p[2] == '/' || p[2] == '\0'))
+            return true;
+    return *path == '/' || strstr(path, "=/");
+}
+
+/* How many first words name the set of all such calls; 0: there is none. */
+static size_t count_prefix(const struct words *w)
+{
+    const struct program *p = find_program(w->list.items[0]);
+    size_t count = 1;
+    if (!p || w->plain < 1)
+        return 0;
+    if (p->subs) {
+        const char *sub = w->plain > 1 ? w->list.items[1] : "-";
+        if (*sub == '-' || (strcmp(p->subs, "*") != 0 && !has_word(p->subs, sub, strlen(sub))))
+            return 0;
+        count = 2;
+        if (has_word(p->deep, sub, strlen(sub))) {
+            if (w->plain < 3 || *w->list.items[2] == '-')
+                return 0;
+            count = 3;
+        }
+    }
+    for (size_t i = count; i < w->list.len; i++) {
+        const char *word = w->list.items[i];
+        bool option = word[0] == '-' && word[1];
+        if (option && (p->accepts ? !is_accepted(p->accepts, word) : is_refused(p->refuses, word)))
+            return 0;
+        if (!option &&
+            (p->operands == OPERANDS_NONE || (p->operands == OPERANDS_INSIDE && leaves(word))))
+            return 0;
+    }
+    return count;
+}
+
+bool simple_command_grant(const char *text, struct buf *out)
+{
+    AUTO(words_release) struct words words;
+    text += strspn(text, " \t");
+    size_t len = strlen(text);
+    while (len > 0 && (text[len - 1] == ' ' || text[len - 1] == '\t'))
+        len--;
+    if (!parse(&words, text))
+        return false;
+    size_t count = count_prefix(&words);
+    if (count == 0 && len > LINE_MOST)
+        return false;
+    buf_addch(out, '`');
+    for (size_t i = 0; i < count; i++)
+        buf_addf(out, "%s ", words.list.items[i]);
+    if (count > 0)
+        buf_addstr(out, "…`");
+    else
+        buf_addf(out, "%.*s`", (int)len, text);
+    return true;
+}
+
+bool simple_command_is_known(const char *text)
+{
+    auto_free char *name = mem_strndup(text, strcspn(text, " \t"));
+    return find_program(name) != NULL;
+}
+
+const char *simple_command_subcommands(const char *text)
+{
+    const struct program *p = find_program(text);
+    return p ? p->subs : NULL;
+}
