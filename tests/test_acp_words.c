@@ -42,6 +42,8 @@ TEST(each_stop_reason_is_one_of_the_protocols)
     assert_string_equal(acp_stop_reason(STOP_REFUSAL), "refusal");
     assert_string_equal(acp_stop_reason(STOP_MAX_TOKENS), "max_tokens");
     assert_string_equal(acp_stop_reason(STOP_TOOL_USE), "max_turn_requests");
+    assert_string_equal(acp_stop_reason(STOP_MAX_CALLS), "max_turn_requests");
+    assert_string_equal(acp_stop_reason(STOP_REPEATED), "max_turn_requests");
 }
 
 /* --- answers ---------------------------------------------------------------------------------- */

@@ -95,15 +95,95 @@ TEST(an_interrupt_between_tools_answers_the_rest)
     assert_int_equal(play.history.messages.items[2].role, ROLE_TOOL);
 }
 
-TEST(the_rounds_have_an_end)
+static void expect_stopped(enum stop_reason reason, const char *part)
 {
-    struct act acts[AGENT_MAX_ROUNDS];
-    for (size_t i = 0; i < AGENT_MAX_ROUNDS; i++)
-        acts[i] = (struct act){.tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE};
-    assert_true(play_run(acts, AGENT_MAX_ROUNDS, "hello", &(struct error){0}));
-    assert_int_equal(play.at, AGENT_MAX_ROUNDS);
+    const struct event *warning = play_event(EVENT_WARNING, 0);
     assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
-    assert_string_equal(play.events.items[play.events.len - 2]->name, "max_rounds");
+    assert_int_equal(play_last()->stop_reason, reason);
+    assert_non_null(warning);
+    assert_string_equal(warning->name, stop_reason_names.words[reason]);
+    assert_non_null(strstr(warning->text, part));
+    assert_non_null(strstr(warning->text, "send a message to continue"));
+    play_check_history();
+}
+
+#define LISTS                                                                                      \
+    {                                                                                              \
+        .tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE                              \
+    }
+#define READS(path)                                                                                \
+    {                                                                                              \
+        .tool = "read_file", .args = "{\"path\":\"" path "\"}", .stop = STOP_TOOL_USE              \
+    }
+#define ENDS                                                                                       \
+    {                                                                                              \
+        .text = "done", .stop = STOP_END_TURN                                                      \
+    }
+
+TEST(the_calls_of_a_turn_have_a_limit)
+{
+    struct act acts[201];
+    for (size_t i = 0; i < 201; i++)
+        acts[i] = (struct act)LISTS;
+    assert_true(play_run(acts, 201, "hello", &(struct error){0}));
+    assert_int_equal(play.at, 201);
+    assert_non_null(play_event(EVENT_TOOL_EXECUTION_COMPLETED, 199));
+    assert_null(play_event(EVENT_TOOL_EXECUTION_COMPLETED, 200));
+    expect_stopped(STOP_MAX_CALLS, "after 200 calls ([tools] max_calls)");
+}
+
+/* As many as the limit are no reason to stop, nor are those of the turn before. */
+TEST(a_turn_may_have_all_its_calls)
+{
+    assert_true(config_set(play.config, CONFIG_TOOLS_MAX_CALLS, "3", &(struct error){0}));
+    for (int i = 0; i < 2; i++) {
+        PLAY({.tool = "list_directory", .args = "{}", .calls = 3, .stop = STOP_TOOL_USE}, ENDS);
+        assert_int_equal(play_last()->stop_reason, STOP_END_TURN);
+    }
+    PLAY({.tool = "list_directory", .args = "{}", .calls = 4, .stop = STOP_TOOL_USE}, ENDS);
+    assert_int_equal(play.at, 1);
+    expect_stopped(STOP_MAX_CALLS, "after 3 calls");
+}
+
+TEST(pauses_are_calls)
+{
+    struct act acts[5];
+    for (size_t i = 0; i < 5; i++)
+        acts[i] = (struct act){.text = "wait", .stop = STOP_PAUSE};
+    assert_true(config_set(play.config, CONFIG_TOOLS_MAX_CALLS, "3", &(struct error){0}));
+    assert_true(play_run(acts, 5, "hello", &(struct error){0}));
+    assert_int_equal(play.at, 4);
+    expect_stopped(STOP_MAX_CALLS, "after 3 calls");
+}
+
+TEST(the_same_failing_call_ends_the_turn)
+{
+    PLAY(READS("none"), READS("other"), READS("none"), READS("none"), ENDS);
+    assert_int_equal(play.at, 4);
+    expect_stopped(STOP_REPEATED,
+                   "read_file failed 3 times with the same arguments, "
+                   "{\"path\":\"none\"}");
+}
+
+TEST(a_call_that_is_declined_again_and_again_ends_the_turn)
+{
+    play.answer = APPROVAL_DENY;
+    play.offer = "full";
+#define RUNS {.tool = "run_command", .args = "{\"command\":\"true\"}", .stop = STOP_TOOL_USE}
+    PLAY(RUNS, RUNS, RUNS, ENDS);
+    assert_int_equal(play.questions, 3);
+    expect_stopped(STOP_REPEATED, "run_command failed 3 times");
+}
+
+/* Something has changed when a call succeeds; and in one answer the model does not know yet. */
+TEST(failures_between_successes_end_no_turn)
+{
+    PLAY(READS("none"), READS("none"), LISTS, READS("none"), READS("none"), ENDS);
+    assert_int_equal(play.at, 6);
+    assert_string_equal(play_last()->text, "done");
+    PLAY({.tool = "read_file", .args = "{}", .calls = 5, .stop = STOP_TOOL_USE}, ENDS);
+    assert_string_equal(play_last()->text, "done");
+    assert_null(play_event(EVENT_WARNING, 0));
 }
 
 TEST(a_pause_is_taken_up)

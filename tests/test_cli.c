@@ -587,6 +587,28 @@ TEST(test_run_faulty_calls_are_not_refused)
     end_server(s);
 }
 
+TEST(test_run_that_is_stopped)
+{
+    const struct reply failing = {.tool_name = "read_file",
+                                  .tool_args = "{\"path\":\"missing.txt\"}"};
+    const struct reply lists = {.tool_name = "list_directory", .tool_args = "{}"};
+    struct model_server *s = begin_server();
+    for (int i = 0; i < 3; i++)
+        model_server_queue(s, &failing);
+    expect(RUN("run", "go"), 2,
+           "tiro: warning: the turn was stopped: read_file failed 3 times with the same arguments");
+    for (int i = 0; i < 3; i++)
+        model_server_queue(s, &failing);
+    struct result r = ended(2, RUN("run", "-o", "json", "go"));
+    assert_json(parse_json(r.out), "{'stop_reason':'repeated_call','tool_calls':3}");
+    setenv("TIRO_TOOLS_MAX_CALLS", "1", 1);
+    model_server_queue(s, &lists);
+    model_server_queue(s, &lists);
+    r = ended(2, RUN("run", "-o", "json", "go"));
+    assert_json(parse_json(r.out), "{'stop_reason':'max_calls','tool_calls':1}");
+    end_server(s);
+}
+
 TEST_IF(capability_store(), test_run_budget)
 {
     const struct reply big = {.text = "Big.", .input_tokens = 900, .output_tokens = 60};

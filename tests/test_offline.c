@@ -212,6 +212,7 @@ TEST(answers_about_itself)
         {"what is a corpus?", "What a corpus is"},
         {"How do I open a citation?", "Citations: where an answer comes from"},
         {"how do I allow a tool?", "How to allow or decline a tool that asks"},
+        {"why did the turn stop after a failing call?", "When tiro stops a turn"},
         {"how do I limit the money it takes?", "Limits of tokens, time and money (budget)"},
         {"How do I connect my editor?", "How to connect an editor, an agent or a script"},
         {"Where is my data stored?", "Where data, files and settings are stored"},
@@ -428,7 +429,8 @@ TEST(searches_memory_where_no_file_is)
     ask("Which version of Node.js did we choose?");
     expect_call("read_file", "{\"path\":\"Node.js\"}");
     returns("offline_1", "read_file", plan.args, "Node.js: No such file or directory", true);
-    expect_call("memory_search", "{\"query\":\"Which version of Node.js did we choose?\",\"limit\":5}");
+    expect_call("memory_search",
+                "{\"query\":\"Which version of Node.js did we choose?\",\"limit\":5}");
     recalls("offline_2",
             "[{\"content\":\"Node.js version 22 it is.\",\"score\":0.8,"
             "\"session_id\":\"s-1\",\"turn\":1}]");

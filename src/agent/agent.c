@@ -296,12 +296,17 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     }
 
     turn_set_deadline(&t);
-    while (outcome == OUTCOME_MORE && !t.lost && t.calls < AGENT_MAX_ROUNDS)
+    /* An answer without a tool call that goes on counts as a call, too. */
+    while (outcome == OUTCOME_MORE && !t.lost &&
+           t.calls <= config_integer(a->config, CONFIG_TOOLS_MAX_CALLS))
         outcome = run_round(&t);
     if (outcome == OUTCOME_MORE && !t.lost)
-        turn_tell_warning(&t, "max_rounds", "the turn ended after 50 model calls");
+        outcome = turn_end_at_limit(&t);
     turn_clear_deadline(&t);
     tell_end(&t, outcome);
+    for (size_t i = 0; i < t.failed.len; i++)
+        free(t.failed.items[i].call);
+    vec_release(&t.failed);
     response_release(&t.response);
     return !t.lost;
 }

@@ -1,5 +1,5 @@
-/* The turn loop: model call, tools, again, until the model stops, the user interrupts or MAX_ROUNDS
- * model calls have passed. It runs on the agent thread and tells all it does as events. */
+/* The turn loop: model call, tools, again, until the model stops, the user interrupts or the turn
+ * has had enough calls. It runs on the agent thread and tells all it does as events. */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
@@ -17,8 +17,6 @@
 #include "config/config.h"
 #include "knowledge/project.h"
 #include "provider/provider.h"
-
-enum { AGENT_MAX_ROUNDS = 50 };
 
 struct agent {
     const struct config *config;
@@ -79,7 +77,9 @@ struct agent {
 /* One turn of the conversation: run_started … run_completed, run_failed or interrupted. A budget
  * that is used up ends it as run_failed with BUDGET_EXHAUSTED, before the next model call, before a
  * tool, or in mid-answer when it is one of time; the answer so far stays. It warns before
- * (budget.h).
+ * (budget.h). With more than [tools] max_calls calls, and after a call that failed three times
+ * while none succeeded, it ends as run_completed with the reason, and a warning that says what to
+ * do.
  *
  * `attachments` is a JSON array of image blocks or NULL; `retries` the run_started that this one
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */

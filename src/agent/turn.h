@@ -10,6 +10,13 @@
 
 #include "agent/agent.h"
 
+/* A tool call that failed, and no call has succeeded since. */
+struct failed_call {
+    char *call; /* tool and arguments */
+    int times;  /* once an answer: within one, the model does not know yet */
+    int last;   /* number of the newest of these answers */
+};
+
 struct turn {
     struct agent *a;
     struct error *e;
@@ -20,6 +27,7 @@ struct turn {
     int number;         /* of the turn in its session */
     int calls;          /* model calls so far */
     int tool_calls;
+    VEC(struct failed_call) failed;
     struct usage usage;
     struct usage overhead; /* of summaries: part of the budget, not of the answer */
     double cost;           /* USD, of the calls whose cost is known; negative: of none is it */
@@ -58,7 +66,8 @@ void turn_resume(struct turn *t);
 enum outcome turn_stopped(struct turn *t);
 
 /* turn_tools.c */
-enum outcome turn_run_tools(struct turn *t); /* those that the newest answer calls */
+enum outcome turn_run_tools(struct turn *t);    /* those that the newest answer calls */
+enum outcome turn_end_at_limit(struct turn *t); /* of calls: tells it */
 
 /* agent.c */
 void turn_emit(struct turn *t, struct event *ev); /* takes it */

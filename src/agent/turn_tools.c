@@ -1,10 +1,12 @@
 /* The tool calls of an answer: whether they may run, and their results. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent/turn.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 enum gate {
     GATE_OPEN,
@@ -14,6 +16,8 @@ enum gate {
 };
 
 enum { LEAST_FOUND = 400 /* bytes: what was left out is told */ };
+/* A turn ends when the same call has failed so often. */
+enum { SAME_FAILURES = 3, TOLD_ARGUMENTS = 200 /* bytes, in the warning */ };
 
 static struct tool_context context_for(const struct agent *a, const struct tool *tool)
 {
@@ -110,7 +114,7 @@ static void tell_of_call(void *context, struct event *ev)
     turn_emit(running->turn, ev);
 }
 
-static enum gate run_tool(struct turn *t, const struct block *b)
+static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
 {
     int64_t begun = turn_elapsed_ms(t);
     enum gate gate = GATE_SHUT;
@@ -149,7 +153,43 @@ static enum gate run_tool(struct turn *t, const struct block *b)
     ev->number = turn_elapsed_ms(t) - begun;
     t->tool_calls++;
     turn_emit(t, ev);
+    *failed = is_error;
     return gate;
+}
+
+static enum outcome end_early(struct turn *t, enum stop_reason reason, const char *why)
+{
+    turn_tell_warning(t, stop_reason_names.words[reason], why);
+    t->response.stop_reason = reason;
+    return OUTCOME_DONE;
+}
+
+enum outcome turn_end_at_limit(struct turn *t)
+{
+    int64_t most = config_integer(t->a->config, CONFIG_TOOLS_MAX_CALLS);
+    auto_free char *why = mem_printf(
+        "the turn was stopped after %lld calls ([tools] max_calls); send a message to continue",
+        (long long)most);
+    return end_early(t, STOP_MAX_CALLS, why);
+}
+
+/* Returns how often the call has failed since a call succeeded. */
+static int count_failure(struct turn *t, const struct block *b, bool failed)
+{
+    auto_free char *call = mem_printf("%s %s", b->name, b->text ? b->text : "");
+    size_t i = 0;
+    for (; !failed && t->failed.len > 0; t->failed.len--)
+        free(vec_last(&t->failed).call);
+    if (!failed)
+        return 0;
+    while (i < t->failed.len && strcmp(t->failed.items[i].call, call) != 0)
+        i++;
+    if (i == t->failed.len)
+        vec_push(&t->failed, (struct failed_call){.call = mem_strdup(call)});
+    struct failed_call *f = &t->failed.items[i];
+    f->times += f->last != t->calls;
+    f->last = t->calls;
+    return f->times;
 }
 
 enum outcome turn_run_tools(struct turn *t)
@@ -160,11 +200,22 @@ enum outcome turn_run_tools(struct turn *t)
             continue;
         if (!turn_has_budget(t))
             return OUTCOME_FAILED;
-        bool ended = run_tool(t, b) != GATE_STOPPED;
+        if (t->tool_calls >= config_integer(t->a->config, CONFIG_TOOLS_MAX_CALLS))
+            return turn_end_at_limit(t);
+        bool failed = false, ended = run_tool(t, b, &failed) != GATE_STOPPED;
         turn_warn(t);
         /* go_on() is asked, the descriptor is not polled: the tool may have drained it. */
         if (!ended || !goes_on(t))
             return turn_stopped(t);
+        if (count_failure(t, b, failed) < SAME_FAILURES)
+            continue;
+        const char *args = b->text ? b->text : "";
+        size_t cut = utf8_cut_bytes(args, strlen(args), TOLD_ARGUMENTS);
+        auto_free char *why = mem_printf(
+            "the turn was stopped: %s failed %d times with the same arguments, %.*s%s; send a "
+            "message to continue, best with what to do instead",
+            b->name, SAME_FAILURES, (int)cut, args, args[cut] ? "…" : "");
+        return end_early(t, STOP_REPEATED, why);
     }
     return OUTCOME_MORE;
 }

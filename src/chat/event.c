@@ -81,6 +81,8 @@ static const char *const stop_words[] = {
     [STOP_REFUSAL] = "refusal",
     [STOP_CONTEXT_EXCEEDED] = "context_exceeded",
     [STOP_CANCELLED] = "cancelled",
+    [STOP_MAX_CALLS] = "max_calls",
+    [STOP_REPEATED] = "repeated_call",
     [STOP_OTHER] = "other",
 };
 

@@ -65,6 +65,8 @@ enum stop_reason {
     STOP_REFUSAL,
     STOP_CONTEXT_EXCEEDED,
     STOP_CANCELLED,
+    STOP_MAX_CALLS, /* by tiro: the turn had as many tool calls as it may have */
+    STOP_REPEATED,  /* by tiro: the same tool call failed again and again */
     STOP_OTHER
 };
 

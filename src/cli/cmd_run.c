@@ -16,7 +16,7 @@
 
 #define MAX_INPUT ((size_t)16 * 1024 * 1024)
 
-enum { STATUS_DENIED = 3 };
+enum { STATUS_STOPPED = 2, STATUS_DENIED = 3 };
 
 struct run_options {
     struct session_options session;
@@ -254,12 +254,14 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     if (!t.closed)
         run_output_finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
     engine_free(t.engine);
+    bool stopped = out.end && (out.end->stop_reason == STOP_MAX_CALLS ||
+                               out.end->stop_reason == STOP_REPEATED);
     if (t.signal) /* the user asked for the interrupt, so no error is printed */
         status = 128 + t.signal;
     else if (t.error.code != ERR_OK)
         status = cli_fail(&t.error);
     else
-        status = out.tally.denied.len > 0 ? STATUS_DENIED : 0;
+        status = out.tally.denied.len > 0 ? STATUS_DENIED : stopped ? STATUS_STOPPED : 0;
     run_output_release(&out);
     return status;
 }

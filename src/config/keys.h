@@ -67,6 +67,8 @@
       "longest result of a tool call, in bytes; a longer one is cut and marked")                   \
     X(TOOLS_COMMAND_TIMEOUT, "tools", "command_timeout", INTEGER, "120", 1, 86400, "",             \
       "time limit of a command of run_command, in seconds")                                        \
+    X(TOOLS_MAX_CALLS, "tools", "max_calls", INTEGER, "200", 1, 1000000, "",                       \
+      "most tool calls of a turn; the turn then stops and waits for a message")                    \
     X(TOOLS_ALLOW, "tools", "allow", TERMINAL_STRING, "read", 0, 0, "",                            \
       "tools or classes (read write execute network) that run without asking")                     \
     X(TOOLS_ASK, "tools", "ask", TERMINAL_STRING, "write execute network", 0, 0, "",               \

@@ -42,8 +42,10 @@ const char *acp_stop_reason(enum stop_reason reason)
         [STOP_END_TURN] = "end_turn",
         [STOP_MAX_TOKENS] = "max_tokens",
         [STOP_SEQUENCE] = "end_turn",
-        [STOP_TOOL_USE] = "max_turn_requests", /* it still calls tools: it was let no further */
+        [STOP_TOOL_USE] = "max_turn_requests", /* of an import: it still calls tools */
         [STOP_PAUSE] = "max_turn_requests",
+        [STOP_MAX_CALLS] = "max_turn_requests",
+        [STOP_REPEATED] = "max_turn_requests",
         [STOP_REFUSAL] = "refusal",
         [STOP_CONTEXT_EXCEEDED] = "max_tokens",
         [STOP_CANCELLED] = "cancelled",
