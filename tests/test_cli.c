@@ -601,6 +601,7 @@ TEST(test_run_that_is_stopped)
         model_server_queue(s, &failing);
     struct result r = ended(2, RUN("run", "-o", "json", "go"));
     assert_json(parse_json(r.out), "{'stop_reason':'repeated_call','tool_calls':3}");
+    assert_text(r.err, "tiro: warning: the turn was stopped: read_file failed");
     setenv("TIRO_TOOLS_MAX_CALLS", "1", 1);
     model_server_queue(s, &lists);
     model_server_queue(s, &lists);

@@ -315,6 +315,40 @@ TEST_IF(capability_memory() && capability_store(), what_is_left_out_is_sent_no_m
     engine_free(s);
 }
 
+static bool note_event(void *trail, const struct event *ev)
+{
+    if (ev->type == EVENT_TEXT_DELTA || ev->type == EVENT_MEMORY_LEFT_OUT)
+        buf_addf(trail, "%s %s|", event_name(ev->type),
+                 ev->type == EVENT_TEXT_DELTA ? ev->text : "");
+    return true;
+}
+
+/* A crash after it would lose no more than before. */
+TEST_IF(capability_memory() && capability_compaction() && capability_store(),
+        what_is_left_out_while_an_answer_streams_cuts_nothing)
+{
+    AUTO(engine_free_local) struct engine *s = open_remembering();
+    AUTO(buf_release) struct buf trail = BUF_INIT;
+    struct session_info info;
+    struct error e;
+    talk(s);
+    compact_and_index(s, 3);
+    const struct memory_search search = {.query = FACT, .limit = 1};
+    const struct memory_found *found = surface_call(s, &operation_memory_search, &search)->result;
+    const struct memory_leave_out_params out = {.id = found->hits.items.items[0].entry.id};
+    QUEUE(surface_server(), .fault = REPLY_STALL, .text = "Half an answer");
+    surface_send(s, &operation_turn_start, "Tell me of penguins");
+    surface_expect_event(s, EVENT_TEXT_DELTA);
+    assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code, ERR_OK);
+    assert_true(surface_read("last", &info, note_event, &trail, &e));
+    session_info_release(&info);
+    assert_string_equal(trail.data, "text_delta Half an answer|memory_left_out |");
+    model_server_release(surface_server());
+    struct notice *n = surface_expect_event(s, EVENT_TEXT_COMPLETE);
+    assert_string_equal(n->event->text, "Half an answer");
+    surface_expect_idle(s);
+}
+
 TEST_IF(capability_memory() && capability_compaction(), memory_is_not_asked_where_it_is_off)
 {
     static const struct {

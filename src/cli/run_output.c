@@ -254,10 +254,11 @@ static void text_finish(struct run_output *o, const struct error *e)
 
 /* --- json --- */
 
-static void no_event(struct run_output *o, const struct event *ev)
+/* The object has what happened, but no reasons. */
+static void json_event(struct run_output *o, const struct event *ev)
 {
-    (void)o;
-    (void)ev;
+    if (ev->type == EVENT_WARNING)
+        tell(o, _("warning: %s"), ev->text ? ev->text : ev->name);
 }
 
 /* Prints on one line, and frees the tree. */
@@ -311,7 +312,7 @@ static void stream_finish(struct run_output *o, const struct error *e)
 
 const struct output_format output_formats[] = {
     {"text", text_event, text_finish},
-    {"json", no_event, json_finish},
+    {"json", json_event, json_finish},
     {"stream-json", stream_event, stream_finish},
     {NULL, NULL, NULL},
 };
