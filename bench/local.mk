@@ -59,6 +59,8 @@ else
 bench_tiro_bench_SOURCES += bench/graph_peer_none.c
 endif
 EXTRA_DIST += bench/graph_peer.cc bench/graph_peer_none.c bench/opencode.sh
+# Other programs for `reach` (doc/reach.md).
+EXTRA_DIST += bench/adapters/opencode.mjs bench/adapters/pi.mjs
 bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROHTTPD_LIBS) \
 	$(VTERM_LIBS) -lutil
 

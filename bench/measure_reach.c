@@ -182,12 +182,15 @@ enum step { ITSELF, SEARCHED, READ, STEPS };
 
 struct model {
     struct model_server *server;
-    const char *answer;   /* to the next request; NULL: a question was asked */
+    const char *answer;   /* to the turn's first request; NULL: a question was asked */
     const char *question; /* that memory is searched for */
     size_t step;
     char *requests[STEPS];
     char *arguments; /* of the newest call */
     size_t bytes, calls, summaries;
+    long window;
+    char refusal[128];
+    bool tooled; /* a request had tools; one without them is for a summary from then on */
 };
 
 /* The "#NUMBER" of the first hit in the newest message, which is the result of a search; NULL:
@@ -211,17 +214,34 @@ static void respond(void *context, const char *body, size_t len, struct reply *r
     static const char summary[] =
         "The person and the assistant talked about several subjects. Plans were made, some of them "
         "were changed later, and questions of everyday life were answered.";
+    static const char done[] = "Done.";
     struct model *m = context;
+    bool tools = strstr(body, "\"tools\"") != NULL;
     m->bytes += len;
     m->calls++;
-    if (!strstr(body, "\"tools\"") && !getenv("REACH_ADAPTER")) {
+    r->input_tokens = (long)(len / TOKEN_BYTES);
+    if (r->input_tokens > m->window) {
+        r->fault = REPLY_STATUS;
+        r->status = 400;
+        r->error_type = "context_length_exceeded";
+        snprintf(m->refusal, sizeof m->refusal,
+                 "This model's maximum context length is %ld tokens. However, your messages "
+                 "resulted in %ld tokens.",
+                 m->window, r->input_tokens);
+        r->error_message = m->refusal;
+        return;
+    }
+    m->tooled |= tools;
+    if (m->tooled && !tools) {
         m->summaries++;
         r->text = summary;
         return;
     }
-    r->text = m->answer ? m->answer : "Done.";
-    if (m->answer || m->step == STEPS)
+    r->text = m->answer ? m->answer : done;
+    if (m->answer || m->step == STEPS) {
+        m->answer = m->answer ? done : NULL;
         return;
+    }
     m->requests[m->step] = mem_strndup(body, len);
     struct json *call = NULL;
     auto_free char *id = m->step == SEARCHED ? first_hit(body, len) : NULL;
@@ -290,8 +310,10 @@ static char *program_stop(struct program *p)
     return p->session;
 }
 
-static void configure(long window)
+static void configure(struct model *m, long window)
 {
+    m->window = window;
+    m->tooled = false;
     auto_free char *folder = mem_printf("%s/.config/tiro", chat_home());
     auto_free char *path = mem_printf("%s/tiro.ini", folder);
     auto_free char *text = mem_printf(
@@ -412,6 +434,9 @@ static void ask(struct talk *t, struct model *m, struct peers *peers, const char
                 const struct exam_question *q, long window, size_t overhead, struct result *r)
 {
     put(m, session, q->text);
+    /* A program may send no request that fits the window. */
+    if (!m->requests[ITSELF])
+        m->requests[ITSELF] = mem_strdup("");
     r->paid += m->summaries;
     r->most_paid = m->summaries > r->most_paid ? m->summaries : r->most_paid;
     size_t bytes = 0, last = 0;
@@ -455,7 +480,7 @@ static void hold(struct talk *t, struct model *m, struct peers *peers, long wind
     size_t overhead = 0, said = 0, count = t->exchanges.len, bytes = 0, summaries = 0;
     auto_free char *session = NULL;
     chat_new_home();
-    configure(window);
+    configure(m, window);
     m->bytes = m->summaries = 0;
     for (size_t stop = 1; stop <= STOPS; stop++) {
         struct program p = program_start(session);
@@ -473,15 +498,16 @@ static void hold(struct talk *t, struct model *m, struct peers *peers, long wind
         for (size_t i = 0; i < t->questions.len; i++)
             if (may_ask(t, t->questions.items[i]))
                 vec_push(&asked, t->questions.items[i]);
-        for (size_t i = 0; i < ASKED && i < asked.len; i++)
+        size_t most = getenv("REACH_ASKED") ? strtoul(getenv("REACH_ASKED"), NULL, 10) : ASKED;
+        for (size_t i = 0; i < most && i < asked.len; i++)
             ask(t, m, peers, session,
-                asked.items[(STOPS * i + stop - 1) * asked.len / (STOPS * ASKED)], window, overhead,
+                asked.items[(STOPS * i + stop - 1) * asked.len / (STOPS * most)], window, overhead,
                 r);
         vec_release(&asked);
         m->bytes = bytes;
         m->summaries = summaries;
     }
-    if (window == windows[0])
+    if (window == windows[0] && !getenv("REACH_ADAPTER"))
         ask_unrelated(m, session, r);
     m->bytes = bytes;
     m->summaries = summaries;
@@ -512,8 +538,9 @@ static void print(const struct result results[WINDOWS])
     printf("\n  %-34s", "turns a summary");
     for (size_t w = 0; w < WINDOWS; w++)
         printf("%9.1f", (double)results[w].turns / (double)results[w].summaries);
-    printf("\n  %-34s%9.3f", "unrelated messages with passages",
-           (double)results[0].disturbed * UNRELATED_STEP / (double)results[0].unrelated);
+    if (results[0].unrelated > 0)
+        printf("\n  %-34s%9.3f", "unrelated messages with passages",
+               (double)results[0].disturbed * UNRELATED_STEP / (double)results[0].unrelated);
     printf("\n  %-34s", "summaries a question (the most)");
     for (size_t w = 0; w < WINDOWS; w++)
         printf("  %.2f (%zu)", (double)results[w].paid / (double)results[w].asked,
@@ -542,8 +569,12 @@ static void measure_set(struct model *m, const struct set *set, struct result re
         peers.bm25 = exam_plain_new(EXAM_SNOWBALL, &alone, 0, alone.conversations.len);
         if (!exam_store_new(&peers.hashed, path, &alone, 0, alone.conversations.len, &e))
             give_up(e.text);
-        for (size_t w = 0; w < WINDOWS; w++)
-            hold(&t, m, &peers, windows[w], &results[w]);
+        for (size_t w = 0; w < WINDOWS; w++) {
+            auto_free char *window = mem_printf("%ld", windows[w]);
+            const char *only = getenv("REACH_WINDOWS");
+            if (!only || strstr(only, window))
+                hold(&t, m, &peers, windows[w], &results[w]);
+        }
         exam_plain_free(peers.bm25);
         exam_store_free(peers.hashed);
         vec_release(&alone.conversations);
