@@ -73,7 +73,6 @@ SUITE_TESTS = \
 	tests/test_draft_review.c \
 	tests/test_e2e.c \
 	tests/test_edit_file.c \
-	tests/test_edit_file.c \
 	tests/test_editor.c \
 	tests/test_embedders.c \
 	tests/test_err.c \

@@ -178,11 +178,11 @@ TEST(a_change_is_shown_where_nobody_is_asked)
     expect_stop(prompt("Write it."), "end_turn");
     assert_string_equal(support_read(note()), "two\n");
     assert_string_equal(text_of(client_told("tool_call_update"), "status"), "in_progress");
-    assert_json(client_told("tool_call_update"),
-                support_text("{'content':[{'type':'diff','path':'%s','oldText':'one\n','newText':"
-                             "'two\n'}]}",
-                             note()));
-    assert_string_equal(text_of(client_told("tool_call_update"), "status"), "completed");
+    const struct json *done = client_told("tool_call_update");
+    assert_string_equal(text_of(done, "status"), "completed");
+    assert_json(done, support_text("{'content':[{'type':'diff','path':'%s','oldText':'one\n',"
+                                   "'newText':'two\n'}]}",
+                                   note()));
 }
 
 TEST(a_tool_does_not_run_where_it_is_not_allowed)
@@ -262,6 +262,7 @@ static void compact(void)
 TEST_IF(capability_store() && capability_compaction(), a_compacted_session_is_loaded_whole)
 {
     begin();
+    support_write(note(), "old\n");
     queue_write("x\\n");
     int id = prompt("Write it.");
     answer_question(next_request("session/request_permission"),
@@ -275,6 +276,10 @@ TEST_IF(capability_store() && capability_compaction(), a_compacted_session_is_lo
     initialize("{}");
     load(session);
     assert_json(client_told("tool_call"), "{'title':'Write note.txt','kind':'edit'}");
+    client_told("tool_call_update"); /* it runs */
+    assert_json(client_told("tool_call_update"),
+                "{'status':'completed','content':[{'type':'diff','oldText':'old\n','newText':"
+                "'x\n'}]}");
     char *mine = all_said("user_message_chunk");
     assert_text(mine, "message 0 www");
     assert_text(mine, "message 5 www");

@@ -75,13 +75,18 @@ static void begin_tool(const char *id, const char *name, const char *args)
     buf_clear(&told);
 }
 
-static void end_tool(const char *id, const char *name, const char *text, bool is_error)
+static struct event *tool_end(const char *id, const char *name, const char *text, bool is_error)
 {
     struct event *ev = make(EVENT_TOOL_EXECUTION_COMPLETED, text);
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(name);
     ev->flag = is_error;
-    tell(ev);
+    return ev;
+}
+
+static void end_tool(const char *id, const char *name, const char *text, bool is_error)
+{
+    tell(tool_end(id, name, text, is_error));
 }
 
 /* Compares all updates since the last call; ' stands for ". */
@@ -250,34 +255,59 @@ TEST(calls_run_one_after_another_and_an_end_ends_all)
     assert_null(acp_find_call(&telling, "b"));
 }
 
-#define WRITE "{\"path\":\"/home/ada/n.txt\",\"content\":\"one\\nzwei\\n\"}"
+#define EDIT "{\"path\":\"n.txt\",\"edits\":[]}"
 
-TEST(a_change_is_a_diff_and_stays_one)
+/* `before` and `after` are borrowed. */
+static void preview(const char *id, const char *text, const char *before, const char *after,
+                    int64_t line)
 {
-    begin_tool("w", "write_file", WRITE);
-    acp_tell_preview(&telling, "w", "--- n.txt\n+++ n.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n");
-    expect_call("1:w",
-                "'content':[{'type':'diff','path':'/home/ada/n.txt','oldText':'one\\ntwo\\n',"
-                "'newText':'one\\nzwei\\n'}]");
-    end_tool("w", "write_file", "wrote 9 bytes", false);
-    expect_call("1:w", "'status':'completed','rawOutput':'wrote 9 bytes'");
+    struct file_change change = {.line = line};
+    change.before = mem_strdup(before);
+    change.after = mem_strdup(after);
+    acp_tell_preview(&telling, id, text, &change);
+    shape_release(&change_shape, &change);
 }
 
-/* The log holds the new text, and not the old one. */
-TEST(a_change_of_the_log_is_what_was_written)
+static void end_change(const char *id, const char *before, const char *after, int64_t line)
 {
+    struct event *ev = tool_end(id, "edit_file", "replaced 1 text", false);
+    ev->change = (struct file_change){
+        .before = mem_strdup(before), .after = mem_strdup(after), .line = line};
+    tell(ev);
+}
+
+#define DIFF                                                                                       \
+    "'content':[{'type':'diff','path':'/home/ada/n.txt','oldText':'one\\ntwo\\n',"                 \
+    "'newText':'one\\nzwei\\n'}]"
+
+TEST(a_change_is_a_diff_before_and_after_and_in_the_log)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("w", "edit_file", EDIT);
+    expect(
+        "{'sessionUpdate':'tool_call','toolCallId':'1:w','title':'Edit n.txt','kind':'edit',"
+        "'locations':[{'path':'/home/ada/n.txt'}],'rawInput':{'path':'n.txt','edits':[]},"
+        "'status':'pending'}\n");
+    preview("w", "@@", "one\ntwo\n", "one\nzwei\n", 0);
+    expect_call("1:w", DIFF);
+    end_change("w", "one\ntwo\n", "one\nzwei\n", 0);
+    expect_call("1:w", "'status':'completed'," DIFF ",'rawOutput':'replaced 1 text'");
     telling.replays = true;
-    begin_tool("w", "write_file", WRITE);
-    end_tool("w", "write_file", "wrote 9 bytes", false);
-    expect_call("1:w",
-                "'status':'completed','content':[{'type':'content','content':{'type':'text',"
-                "'text':'```\\none\\nzwei\\n```\\n'}}],'rawOutput':'wrote 9 bytes'");
-    call_tool("x", "write_file", WRITE);
-    end_tool("x", "write_file", "disk full", true);
+    begin_tool("w", "edit_file", EDIT);
+    end_change("w", "one\ntwo\n", "one\nzwei\n", 40); /* a part of a long file */
+    expect_call("4:w", "'status':'completed'," DIFF
+                       ",'locations':[{'path':'/home/ada/n.txt','line':40}],'rawOutput':"
+                       "'replaced 1 text'");
+}
+
+TEST(a_change_that_failed_or_is_not_known_is_its_result)
+{
+    begin_tool("w", "edit_file", EDIT);
+    end_tool("w", "edit_file", "disk full", true);
     assert_non_null(strstr(told.data, "disk full\\n```"));
-    call_tool("y", "write_file", "{}");
-    end_tool("y", "write_file", "odd", false);
-    assert_non_null(strstr(told.data, "odd\\n```"));
+    call_tool("x", "edit_file", "{}"); /* no path */
+    end_change("x", "a", "b", 0);
+    assert_non_null(strstr(told.data, "replaced 1 text\\n```"));
 }
 
 TEST(a_terminal_stays_whatever_came_of_it)
@@ -293,32 +323,29 @@ TEST(a_terminal_stays_whatever_came_of_it)
 
 TEST(a_new_file_has_no_old_text)
 {
-    begin_tool("w", "write_file", WRITE);
-    acp_tell_preview(&telling, "w", "--- /dev/null\n+++ n.txt\n@@ -0,0 +1,2 @@\n+one\n+zwei\n");
-    expect_call("1:w",
-                "'content':[{'type':'diff','path':'/home/ada/n.txt','newText':'one\\nzwei\\n'}]");
-    end_tool("w", "write_file", "disk full", true);
-    assert_non_null(strstr(told.data, "disk full\\n```"));
+    begin_tool("w", "write_file", "{\"path\":\"/home/ada/n.txt\",\"content\":\"one\\n\"}");
+    preview("w", "@@", NULL, "one\n", 0);
+    expect_call("1:w", "'content':[{'type':'diff','path':'/home/ada/n.txt','newText':'one\\n'}]");
 }
 
-/* A preview has nothing invisible in it: neither has the text that it leads to. */
+/* A preview has nothing invisible in it: neither have the texts of the change. */
 TEST(a_change_of_hidden_characters_is_shown)
 {
-    begin_tool("w", "write_file", "{\"path\":\"n\",\"content\":\"a\\u202eb\\n\"}");
-    acp_tell_preview(&telling, "w", "--- n\n+++ n\n@@ -1 +1 @@\n-a\n+a<U+202E>b\n");
+    begin_tool("w", "edit_file", EDIT);
+    preview("w", "@@", "a\n", "a\u202eb\n", 0);
     expect_call("1:w",
-                "'content':[{'type':'diff','path':'/home/ada/n','oldText':'a\\n',"
+                "'content':[{'type':'diff','path':'/home/ada/n.txt','oldText':'a\\n',"
                 "'newText':'a<U+202E>b\\n'}]");
 }
 
 TEST(a_preview_that_is_no_difference_is_text)
 {
     begin_tool("r", "run_command", "{\"command\":\"make\"}");
-    acp_tell_preview(&telling, "r", "make");
+    preview("r", "make", NULL, NULL, 0);
     expect_call("1:r",
                 "'content':[{'type':'content','content':{'type':'text',"
                 "'text':'```\\nmake\\n```\\n'}}]");
-    acp_tell_preview(&telling, "unknown", "x");
+    preview("unknown", "x", NULL, NULL, 0);
     expect("");
 }
 

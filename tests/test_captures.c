@@ -83,7 +83,7 @@ TEST(tool_calls)
     act(s, "a", "wants to run a command (run_command)", "a allow once");
     act(s, "a", "found no such room", IDLE);
     int row, col;
-    assert_true(screen_find(s, "write_file", &row, &col));
+    assert_true(screen_find(s, "trip.txt", &row, &col));
     screen_click(s, row, col);
     see(s, "+nights: 2", "exit 3");
     compare(s, "tools");

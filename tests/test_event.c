@@ -37,6 +37,7 @@ static struct event filled(enum event_type type)
         .stop_reason = STOP_TOOL_USE,
         .usage = {.input = 10, .output = 0, .cached = -1, .estimated = true},
         .summaries = {.input = 4, .output = 3, .cached = -1},
+        .change = {.before = name, .after = text, .line = 3},
         .used = 0.25,
         .bound = 2.5,
         .compaction = {.mode = mode,
@@ -82,7 +83,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_TOOL_EXECUTION_COMPLETED] =
         "{'id':'call_1','name':'name',"
         "'content':'te\\'xt\\n','is_error':true,"
-        "'denied':true,'duration_ms':7}",
+        "'denied':true,'change':{'old':'name','new':'te\\'xt\\n','line':3},'duration_ms':7}",
     [EVENT_CALL_COMPLETED] = "{'stop_reason':'tool_use','model':'m-1'," USED ",'cost':0.25}",
     [EVENT_RETRYING] = "{'attempt':2,'of':5,'wait_ms':7,'reason':'te\\'xt\\n'}",
     [EVENT_COMPACTION_STARTED] =
@@ -479,6 +480,8 @@ static bool put_extreme(struct event *ev, const struct shape_field *f, size_t n)
         *(double *)at = reals[n % REALS];
         return true;
     case SHAPE_OBJECT:
+        if (f->of == &change_shape)
+            return false;
         *(struct usage *)at =
             (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 2};
         ev->summaries = (struct usage){whole, wholes[(n + 3) % WHOLES], -1, n % 2};

@@ -281,6 +281,27 @@ static void happen(enum event_type type, const char *id, const char *text)
 }
 
 /* Memory that was saved, and memory that was recalled between a call and its result. */
+/* A fence in a text does not end the difference. */
+TEST(a_change_of_a_file_is_a_difference)
+{
+    happen(EVENT_TURN_STARTED, NULL, "Write it.");
+    happen(EVENT_CALL_STARTED, NULL, NULL);
+    happen(EVENT_TOOL_CALL_REQUESTED, "c1", "{}");
+    struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    ev->id = mem_strdup("c1");
+    ev->text = mem_strdup("replaced 1 text");
+    ev->change.before = mem_strdup("one\n\n```\nend");
+    ev->change.after = mem_strdup("two\n\n```\nend");
+    record_event(&record, ev);
+    happen(EVENT_TURN_COMPLETED, NULL, "");
+    update();
+    check_transcript_ends(
+        "> ````diff\n> @@ -1,4 +1,4 @@\n> -one\n> +two\n>  \n>  ```\n>  end\n"
+        "> \\ No newline at end of file\n> ````\n> 15 bytes, 0.0 s\n\n");
+    rebuild();
+    check_transcript_ends("> 15 bytes, 0.0 s\n\n");
+}
+
 TEST(test_memory)
 {
     for (int entries = 0; entries <= 12; entries += 12) {

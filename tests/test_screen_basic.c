@@ -107,7 +107,7 @@ TEST(foreign_text_cannot_write_escape_sequences)
     scene_queue(.text = hostile, .reasoning = hostile);
     play("=calls read_file {\"path\":\"evil.txt\"}", "=says I have read it.", "=open 24 120",
          ":attack<enter>", "after", "before\u241b[31mred", IDLE, "=ask read it|I have read it.",
-         "read_file", "=requests 3");
+         "evil.txt", "=requests 3");
     scene_queue(.fault = REPLY_STATUS, .status = 400, .error_type = hostile,
                 .error_message = hostile);
     play(":refuse me<enter>", "400", "=exchange again|" HELLO);

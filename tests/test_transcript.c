@@ -211,26 +211,33 @@ TALE(open_reasoning_streams, "=reasoning open", "=asks 1 q", "=thinks one",
      "=thought 2 one two", "  ▾ reasoning · 2 words\n  │ one two\n");
 
 TALE(tool_calls_are_one_line, "=size 60 20", "=asks 1 q",
-     "=call 2 c1 read_file {\"path\":\"a\\u001b[1m.c\",\"n\":2}",
-     "tiro\n  ▤ read_file “a␛[1m.c” …\n", "=result 3 c1 line\nline\n",
-     "  ▤ read_file “a␛[1m.c” → 2 lines · 35 ms\n", "=call 4 c2 other {}",
+     "=call 2 c1 read_file {\"path\":\"a\\u001b[1m.c\",\"n\":2}", "tiro\n  ▤ a␛[1m.c …\n",
+     "=result 3 c1 line\nline\n", "  ▤ a␛[1m.c · 2 lines\n", "=call 4 c2 other {}",
      "=error 5 c2 no such\nfile", "  ⚙ other ✗ no such\n", "=toggle 1", "    n: 2\n", "!\"path\"",
      "    line\n    line\n", "=toggle all", "    no such\n    file\n", "=toggle all",
      "!    no such");
 
-TALE(an_edit_tells_its_difference_and_no_json, "=edit",
-     "=difference c1 --- a.txt\n+++ a.txt\n@@ -1 +1,2 @@\n-on\n+one\n+two\n", "=difference other ",
-     "=result 3 c1 wrote 8 bytes, 2 lines", "write_file “a.txt” → +2 -1 · 35 ms\n", "!@@",
-     "=toggle 1", "    @@ -1 +1,2 @@\n    -on\n    +one\n    +two\n", "!content", "!wrote");
+TALE(an_edit_tells_its_difference_and_no_json, "=edit", "  ✎ a.txt …\n",
+     "=change 3 c1 on\ntwo\n|one\ntwo\nthree\n", "  ✎ a.txt +2 −1\n", "!@@", "=toggle 1",
+     "    @@ -1,2 +1,3 @@\n    -on\n    +one\n     two\n    +three\n", "!content", "!wrote");
 
-/* The log has no difference, so the transcript shows the new text. */
+TALE(a_new_file_has_added_lines_alone, "=edit", "=change 3 c1 |one\ntwo\n", "  ✎ a.txt +2 −0\n",
+     "=toggle 1", "    @@ -0,0 +1,2 @@\n    +one\n    +two\n");
+
+/* The texts were equal, or too long to be kept. */
 TALE(an_edit_without_difference_tells_its_text, "=edit", "=result 3 c1 wrote 8 bytes, 2 lines",
-     "write_file “a.txt” → 1 line · 35 ms\n", "=toggle 1", "    content: one\n    two\n",
+     "  ✎ a.txt · wrote 8 bytes, 2 lines\n", "=toggle 1", "    content: one\n    two\n",
      "    path: a.txt\n", "!{");
 
 TALE(an_edit_that_was_declined_has_no_difference, "=edit",
-     "=difference c1 @@ -1 +1 @@\n-on\n+one\n", "=error 3 c1 the user declined this call",
-     "=toggle 1", "✗ the user declined this call\n", "!+one", "content: one");
+     "=error 3 c1 the user declined this call", "  ✎ a.txt ✗ the user declined this call\n",
+     "=toggle 1", "✗ the user declined this call\n", "content: one");
+
+TALE(a_difference_goes_with_its_call_over_the_border_of_a_page, "=size 60 20", "=page", "=asks 1 q",
+     "=call 2 c1 edit_file {\"path\":\"a.txt\"}", "=earlier", "=clear", "=page",
+     "=change 3 c1 a\n|b\n", "=text 4 done", "=earlier more", "=page", "=asks 1 q",
+     "=call 2 c1 edit_file {\"path\":\"a.txt\"}", "=earlier", "  ✎ a.txt +1 −1\n", "=toggle 1",
+     "    -a\n    +b\n");
 
 TALE(arguments_within_arguments_are_lines, "=size 60 20", "=asks 1 q",
      "=call 2 c1 other {\"list\":[{\"a\":\"x\",\"b\":true},\"y\"],\"n\":1.5}", "=toggle 1",
@@ -263,7 +270,11 @@ TEST(a_search_without_a_match_says_so)
         {"learned_search", "[]", "→ no match ·"},
         {"memory_search_nodes", "{\"entities\":[],\"relations\":[]}", "→ no match ·"},
         {"memory_search_nodes", "{\"entities\":[{\"name\":\"Ada\"}]}", "→ 1 match ·"},
-        {"search_files", "a.c:1: x\n", "→ 1 line ·"},
+        {"search_files", "a.c:1: x\n", "→ 1 match in 1 file ·"},
+        {"search_files",
+         "a:b.c:1: x\na:b.c:12: y\nz:3: y:4: z\n[more matches; the limit is 3 lines]\n",
+         "→ 3 matches in 2 files… ·"},
+        {"search_files", "[timed out; the rest was not searched]\n", "→ 1 line ·"},
         {"read_file", "[no match ", "→ 1 line ·"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -273,8 +284,8 @@ TEST(a_search_without_a_match_says_so)
 }
 
 TALE(what_is_opened_comes_into_view, "=size 60 8", "=asks 1 q", "=text 2 a\n\nb\n\nc\n\nd",
-     "=call 3 c1 read_file {\"path\":\"a.txt\"}", "=result 4 c1 1\n2\n3", "read_file", "  b\n",
-     "=toggle 2", "read_file", "    path: a.txt\n    →\n", "!  b\n");
+     "=call 3 c1 read_file {\"path\":\"a.txt\"}", "=result 4 c1 1\n2\n3", "▤ a.txt", "  b\n",
+     "=toggle 2", "▤ a.txt", "    path: a.txt\n    →\n", "!  b\n");
 
 TEST(tool_lines_fit_any_width)
 {
@@ -325,8 +336,8 @@ TALE(
     "=is \nyou\n│ r\n\n  — interrupted\n\nyou\n│ s\n\ntiro\n  part\n\n  ✗ the server\n  is away\n");
 
 TALE(calls_that_a_run_leaves_get_no_result, "=asks 1 q", "=call 2 c1 read_file {\"path\": \"a\"}",
-     "=call 3 c2 read_file {\"path\": \"b\"}", "=result 4 c1 x", "“b” …", "=stops 5 ",
-     "“a” → 1 line", "“b” ✗ no result");
+     "=call 3 c2 read_file {\"path\": \"b\"}", "=result 4 c1 x", "▤ b …", "=stops 5 ",
+     "▤ a · 1 line", "▤ b ✗ no result");
 
 TEST(graph_calls_read_as_sentences)
 {
@@ -423,7 +434,7 @@ TALE(an_open_run_of_a_resumed_session_was_cut_off, "=page", "=asks 1 q", "=delta
 TALE(pages_join_what_their_border_cut, "=page", "=text 6 looking", "=result 8 c1 x\n",
      "=text 9 found", "=ends 10 found", "=earlier more", "=wants 6", "=page", "=asks 1 q",
      "=text 2 so", "=call 3 c1 read_file {\"path\":\"p\"}", "=delta look", "=earlier", "=wants 0",
-     "=is \nyou\n│ q\n\ntiro\n  so\n\n  ▤ read_file “p” → 1 line · 35 ms\n  looking\n\n  found\n");
+     "=is \nyou\n│ q\n\ntiro\n  so\n\n  ▤ p · 1 line\n  looking\n\n  found\n");
 
 TALE(a_retry_reaches_back_over_pages, "=page", "=fails 6 broken", "=retry 7 4 again", "=text 8 now",
      "=ends 9 now", "=earlier more", "=page", "=asks 1 first", "=text 2 kept", "=ends 3 kept",

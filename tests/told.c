@@ -72,8 +72,8 @@ static bool is(const char *name, const char *wanted)
 
 static bool tell_call(const char *name, int64_t seq, const char *rest)
 {
-    bool call = is(name, "call");
-    if (!call && !is(name, "result") && !is(name, "error"))
+    bool call = is(name, "call"), change = is(name, "change");
+    if (!call && !change && !is(name, "result") && !is(name, "error"))
         return false;
     char *id = word(&rest), *tool = call ? word(&rest) : NULL;
     struct event *ev =
@@ -81,6 +81,11 @@ static bool tell_call(const char *name, int64_t seq, const char *rest)
     ev->id = mem_strdup(id);
     ev->name = mem_strdup(call ? tool : "read_file");
     ev->flag = *name == 'e';
+    if (change) { /* BEFORE|AFTER, where nothing before the bar is a new file */
+        size_t len = strcspn(rest, "|");
+        ev->change.before = len > 0 ? mem_strndup(rest, len) : NULL;
+        ev->change.after = mem_strdup(rest + len + 1);
+    }
     ev->number = call ? 0 : 35;
     told_take(ev);
     return true;
@@ -149,8 +154,6 @@ static bool step_acts(const char *name, const char *rest)
         transcript_note(hearer, STYLE_NOTE, rest, *name == 'b');
     } else if (is(name, "draw")) {
         free(seen_transcript(hearer));
-    } else if (is(name, "difference")) {
-        transcript_set_difference(hearer, word(&rest), rest);
     } else if (is(name, "reasoning")) {
         transcript_set_reasoning(hearer, *rest == 'o' ? REASONING_OPEN : REASONING_HIDDEN);
     } else {

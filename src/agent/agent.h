@@ -60,9 +60,6 @@ struct agent {
     enum approval_verdict (*ask)(void *context, const struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
 
-    /* Shows the change of a file before it is made without a question. NULL: nobody looks. */
-    void (*show)(void *context, const char *id, const char *preview);
-
     /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */
     const struct compact_settings *compaction;
     int64_t model_output; /* the model's own limit of output; 0 unknown */

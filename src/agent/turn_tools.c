@@ -89,14 +89,6 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
         return deny(out, "not allowed: [tools] deny has this tool");
     if (verdict == APPROVAL_ASK || guarded)
         return ask(t, call, b, out);
-    if (a->show && call->tool->class == TOOL_WRITE && call->tool->preview) {
-        const struct tool_context context = context_for(a, call->tool);
-        AUTO(buf_release) struct buf preview = BUF_INIT;
-        if (tool_call_preview(call, &context, &preview))
-            a->show(a->context, b->id, preview.data);
-        /* Nobody was asked about it: the tool changes the file as it is then. */
-        tool_sight_release(&call->sight);
-    }
     return GATE_OPEN;
 }
 
@@ -121,6 +113,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     bool is_error = true, last = true;
     AUTO(tool_call_release) struct tool_call call = {0};
     AUTO(buf_release) struct buf result = BUF_INIT;
+    struct file_change change = {0};
     if (tool_call_prepare(&call, t->a->tools, b->name, b->text, &result))
         gate = decide(t, &call, b, &result);
     if (gate == GATE_OPEN) {
@@ -128,6 +121,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
         struct tool_context context = context_for(t->a, call.tool);
         context.tell = tell_of_call;
         context.tell_context = &running;
+        context.change = &change;
         size_t room = call.tool->finds ? turn_room(t) : SIZE_MAX;
         context.is_scarce = room < context.max_output;
         if (context.is_scarce)
@@ -150,6 +144,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     ev->flag = is_error;
     ev->denied = gate == GATE_DENIED;
     ev->text = buf_take(&result);
+    ev->change = change;
     ev->number = turn_elapsed_ms(t) - begun;
     t->tool_calls++;
     turn_emit(t, ev);

@@ -138,6 +138,8 @@ static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     TEXT("content", text, "Its result."),
     FLAG("is_error", flag, "The call failed; the result says why."),
     OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
+    SHAPE_FIELD("change", OBJECT, OPTIONAL, SHAPE_AT(struct file_change, struct event, change),
+                .of = &change_shape, .help = "The file that the call changed, before and after."),
     NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 static const struct shape_field fields_CALL_COMPLETED[] = {

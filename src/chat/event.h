@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/shape.h"
 #include "base/vec.h"
+#include "chat/change.h"
 #include "chat/message.h"
 #include "chat/usage.h"
 
@@ -126,6 +127,7 @@ struct event {
     int limit;
     bool flag;
     bool denied; /* the call was not allowed to run */
+    struct file_change change; /* that the call made */
     enum stop_reason stop_reason;
     enum input_origin origin;
     struct usage usage;     /* of a turn: its sum, of which are those of compactions: */

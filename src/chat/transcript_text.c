@@ -144,8 +144,32 @@ static void end_turn(struct transcript_text *t, struct buf *out)
     t->open = false;
 }
 
+/* Adds the lines of a clean text as a quote. */
+static void add_quoted(struct buf *out, const char *text)
+{
+    while (*text) {
+        size_t len = strcspn(text, "\n");
+        buf_addf(out, ">%s", len > 0 ? " " : "");
+        buf_add(out, text, len);
+        buf_addch(out, '\n');
+        text += len + (text[len] == '\n');
+    }
+}
+
+static void add_change(struct buf *out, const struct file_change *change)
+{
+    AUTO(buf_release) struct buf hunks = BUF_INIT, clean = BUF_INIT, fenced = BUF_INIT;
+    change_difference(change, &hunks);
+    utf8_clean(&clean, hunks.data, hunks.len, UTF8_MULTILINE);
+    attached_file_fence(&fenced, clean.data, clean.len);
+    buf_splice(&fenced, strspn(fenced.data, "`"), 0, "diff", strlen("diff"));
+    add_quoted(out, fenced.data);
+}
+
 static void add_result(struct transcript_text *t, struct buf *out, const struct event *ev)
 {
+    if (ev->change.after)
+        add_change(out, &ev->change);
     size_t len = ev->text ? strlen(ev->text) : 0;
     /* Not a real number: printf() would write the locale's decimal sign. */
     int64_t tenths = ev->number / 100 + (ev->number % 100 >= 50);
@@ -170,11 +194,7 @@ static void add_compaction(struct transcript_text *t, struct buf *out, const str
         AUTO(buf_release) struct buf clean = BUF_INIT;
         utf8_clean(&clean, ev->text, strlen(ev->text), UTF8_MULTILINE);
         buf_addf(out, ">\n> <details><summary>%s</summary>\n>\n", t->words->summary);
-        for (const char *line = clean.data; *line;) {
-            size_t len = strcspn(line, "\n");
-            buf_addf(out, ">%s%.*s\n", len > 0 ? " " : "", (int)len, line);
-            line += len + (line[len] == '\n');
-        }
+        add_quoted(out, clean.data);
         buf_addstr(out, ">\n> </details>\n");
     }
     buf_addch(out, '\n');

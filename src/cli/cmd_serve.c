@@ -127,7 +127,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     struct engine_options options = session_options_service(&o->session, setup->config);
     options.can_ask = true;
     options.nobody_allows = !o->stdio && !o->acp && !o->socket && !(o->rights & MCP_OWNER);
-    options.shows_changes = options.helps_tools = o->acp;
+    options.helps_tools = o->acp;
     options.serves = true;
     struct serving s = {.options = o, .in = -1, .out = -1};
     struct error cause, e = {0};

@@ -422,11 +422,11 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
                                        .tool = n->name,
                                        .args = n->args,
                                        .directory = s->directory};
-    acp_tell_preview(&s->telling, n->text, n->preview);
+    acp_tell_preview(&s->telling, n->text, n->preview, &n->change);
     json_out_open(&o, '{');
     acp_tool_call_write(&o, &call);
     json_out_member(&o, "status", "pending");
-    acp_tool_call_write_preview(&o, &call, n->preview);
+    acp_tool_call_write_preview(&o, &call, n->preview, &n->change);
     json_out_close(&o, '}');
     struct acp_choices choices = acp_approval_choices;
     choices.len -= !n->grant; /* without a grant no choice allows the call for the whole session */
@@ -478,9 +478,6 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
     case NOTICE_BUSY: /* the turn may also end because another surface stopped it */
         if (!n->flag)
             acp_forget_questions(s);
-        break;
-    case NOTICE_CHANGE:
-        acp_tell_preview(&s->telling, n->text, n->preview);
         break;
     default:
         break;

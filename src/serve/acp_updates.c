@@ -14,109 +14,6 @@
 #include "chat/session_info.h"
 #include "serve/acp_private.h"
 
-/* --- the text before a change ------------------------------------------------------------------
- */
-
-/* A line with its end, if it has one. */
-struct line {
-    const char *text;
-    size_t len;
-};
-
-static bool next_line(const char **at, struct line *out)
-{
-    size_t len = strcspn(*at, "\n");
-    len += (*at)[len] == '\n';
-    *out = (struct line){*at, len};
-    *at += len;
-    return len > 0;
-}
-
-/* The two texts while the difference is gone through. */
-struct undoing {
-    const char *after; /* what of it is to come */
-    size_t line;       /* number of its next line, from 1 */
-    struct buf before;
-    char last; /* mark of the last line of the difference */
-};
-
-/* "@@ -1,4 +1,6 @@": where the lines begin that follow. Where they have none of the new text, it is
- * the line before. Copies the lines up to there. */
-static bool begin_hunk(struct undoing *u, const char *head)
-{
-    char *end;
-    const char *plus = strchr(head, '+');
-    if (!plus)
-        return false;
-    unsigned long line = strtoul(plus + 1, &end, 10);
-    unsigned long count = *end == ',' ? strtoul(end + 1, NULL, 10) : 1;
-    line += count == 0;
-    for (struct line l; u->line < line; u->line++) {
-        if (!next_line(&u->after, &l))
-            return false;
-        buf_add(&u->before, l.text, l.len);
-    }
-    return u->line == line;
-}
-
-static bool undo_line(struct undoing *u, const struct line *l)
-{
-    const struct line rest = {l->text + 1, l->len - 1};
-    struct line found;
-    char mark = *l->text;
-    bool fits = true;
-    if (mark == '@') {
-        fits = begin_hunk(u, l->text);
-    } else if (mark == '+' || mark == ' ') {
-        /* The line stands in the new text; its end may lack there. */
-        if (!next_line(&u->after, &found))
-            return false;
-        u->line++;
-        bool shorter = rest.len == found.len + 1 && rest.text[rest.len - 1] == '\n';
-        fits = (rest.len == found.len || shorter) && memcmp(rest.text, found.text, found.len) == 0;
-    } else if (mark != '\\') {
-        fits = mark == '-';
-    } else if (u->last != '+' && u->before.len > 0 && u->before.data[u->before.len - 1] == '\n') {
-        buf_truncate(&u->before, u->before.len - 1); /* "\ No newline at end of file" */
-    }
-    if (fits && (mark == '-' || mark == ' '))
-        buf_add(&u->before, rest.text, rest.len);
-    u->last = mark;
-    return fits;
-}
-
-static bool starts(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
-bool acp_difference_undo(const char *difference, const char *after, char **before)
-{
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    struct undoing u = {.after = after, .line = 1, .before = BUF_INIT};
-    struct line old, new, l;
-    *before = NULL;
-    if (strcmp(difference, "[no difference]\n") == 0) {
-        *before = mem_strdup(after);
-        return true;
-    }
-    if (!next_line(&difference, &old) || !starts(old.text, "--- ") ||
-        !next_line(&difference, &new) || !starts(new.text, "+++ "))
-        return false;
-    if (starts(old.text, "--- /dev/null\n"))
-        return true;
-    bool any = false, fits = true;
-    while (fits && next_line(&difference, &l)) {
-        any = any || *l.text == '@';
-        fits = any && undo_line(&u, &l);
-    }
-    buf_addstr(&u.before, u.after);
-    text = u.before;
-    if (any && fits)
-        *before = buf_take(&text);
-    return any && fits;
-}
-
 /* --- tool calls --------------------------------------------------------------------------------
  */
 
@@ -136,6 +33,7 @@ static const struct tool_row tool_rows[] = {
     {"list_directory", "read", N_("List %s"), "path"},
     {"search_files", "search", N_("Search files for %s"), "pattern"},
     {"write_file", "edit", N_("Write %s"), "path"},
+    {"edit_file", "edit", N_("Edit %s"), "path"},
     {"run_command", "execute", NULL, "command"},
     {"memory_search", "search", N_("Search memory for %s"), "query"},
     {"memory_read", "read", N_("Read in memory around %s"), "id"},
@@ -207,24 +105,30 @@ static void write_result(struct json_out *o, const char *result)
     json_out_pack(o, "content:[{type:'content' content:{type:'text' text:s}}]", fenced.data);
 }
 
-void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
-                                 const char *preview)
+/* The members content, a diff, and locations. Its texts show invisible characters, as the preview
+ * does by which a person decides. False: the change or its path is not known. */
+static bool write_change(struct json_out *o, const struct acp_tool_call *call,
+                         const struct file_change *change)
 {
     AUTO(json_free_local) struct json *args = parse_args(call);
-    bool edits = strcmp(find_row(call->tool)->kind, "edit") == 0;
-    const char *content = edits ? json_get_string(args, "content") : NULL;
     auto_free char *path = absolute(call, json_get_string(args, "path"));
-    auto_free char *before = NULL;
-    AUTO(buf_release) struct buf after = BUF_INIT;
-    if (!preview)
-        return;
-    /* Both texts of a diff show control characters as the preview does. */
-    if (content)
-        utf8_reveal(&after, content, strlen(content), UTF8_MULTILINE);
-    if (content && path && acp_difference_undo(preview, after.data, &before))
-        json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path, before,
-                      after.data);
-    else
+    AUTO(buf_release) struct buf before = BUF_INIT, after = BUF_INIT;
+    if (!path || !change->after)
+        return false;
+    if (change->before)
+        utf8_reveal(&before, change->before, strlen(change->before), UTF8_MULTILINE);
+    utf8_reveal(&after, change->after, strlen(change->after), UTF8_MULTILINE);
+    json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path,
+                  change->before ? before.data : NULL, after.data);
+    if (change->line > 0)
+        json_out_pack(o, "locations:[{path:s line:I}]", path, change->line);
+    return true;
+}
+
+void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
+                                 const char *preview, const struct file_change *change)
+{
+    if (!write_change(o, call, change) && preview)
         write_result(o, preview);
 }
 
@@ -460,7 +364,8 @@ static void tell_next_runs(struct acp_telling *t, const struct event *ev)
         acp_tell_status(t, t->calls.items[0].told, "in_progress");
 }
 
-void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview)
+void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview,
+                      const struct file_change *change)
 {
     struct update u;
     struct acp_open_call *c = acp_find_call(t, id);
@@ -469,9 +374,8 @@ void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview
     const struct acp_tool_call told = call_as_told(t, c);
     struct json_out *o = begin(&u, "tool_call_update");
     json_out_member(o, "toolCallId", c->told);
-    acp_tool_call_write_preview(o, &told, preview);
+    acp_tool_call_write_preview(o, &told, preview, change);
     send(t, &u);
-    c->shown = true;
 }
 
 void acp_tell_terminal(struct acp_telling *t, const char *terminal)
@@ -485,23 +389,15 @@ void acp_tell_terminal(struct acp_telling *t, const char *terminal)
 
 static void tool_execution_completed(struct acp_telling *t, const struct event *ev)
 {
-    AUTO(buf_release) struct buf written = BUF_INIT;
     struct update u;
     struct acp_open_call *c = acp_find_call(t, ev->id);
     if (!c)
         return;
     const struct acp_tool_call call = call_as_told(t, c);
-    bool writes = !ev->flag && strcmp(c->tool, "write_file") == 0;
-    AUTO(json_free_local) struct json *args = writes ? parse_args(&call) : NULL;
-    /* The log has no difference: what was there before is lost. */
-    const char *content = t->replays ? json_get_string(args, "content") : NULL;
-    if (content)
-        utf8_reveal(&written, content, strlen(content), UTF8_MULTILINE);
     struct json_out *o = begin(&u, "tool_call_update");
     json_out_pack(o, "toolCallId:s status:s", c->told, ev->flag ? "failed" : "completed");
-    /* The client keeps a terminal, and the difference that a write was previewed by. */
-    if (!c->terminal && !(writes && c->shown))
-        write_result(o, content ? written.data : ev->text ? ev->text : "");
+    if (!c->terminal && !write_change(o, &call, &ev->change)) /* the client keeps a terminal */
+        write_result(o, ev->text ? ev->text : "");
     json_out_member(o, "rawOutput", ev->text);
     send(t, &u);
     forget_call(t, (size_t)(c - t->calls.items));

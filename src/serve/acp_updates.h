@@ -25,7 +25,6 @@ struct acp_open_call {
     char *id;   /* of the engine, not unique in a session */
     char *told; /* as the client knows it */
     char *tool, *args;
-    bool shown;    /* the client knows what it changes */
     bool terminal; /* the client shows what it prints */
 };
 
@@ -59,7 +58,8 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev);
 struct acp_open_call *acp_find_call(const struct acp_telling *t, const char *id);
 
 /* Tells the preview of an open call. */
-void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview);
+void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview,
+                      const struct file_change *change);
 
 /* The call that runs does so in this terminal of the client. */
 void acp_tell_terminal(struct acp_telling *t, const char *terminal);
@@ -96,16 +96,9 @@ struct acp_tool_call {
 /* Members of an object that is open: toolCallId, title, kind, locations, rawInput. */
 void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call);
 
-/* The member content, for a person who decides whether the call runs: a diff if it writes a file,
- * else the preview (NULL: none is known, and nothing is written). */
+/* The member content, for a person who decides whether the call runs: the change if it is known,
+ * else the preview (NULL: none, and nothing is written). */
 void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call *call,
-                                 const char *preview);
-
-/* The text of a file before a change, out of its text after it and the difference between both. */
-
-/* `difference` is the preview of a call that writes `after`: as `diff -u` has it, or that there is
- * none. False where it is something else (it was too long, diff is not installed …) or does not
- * lead to that text. `before` is NULL then, and where there was no file; the caller frees. */
-bool acp_difference_undo(const char *difference, const char *after, char **before);
+                                 const char *preview, const struct file_change *change);
 
 #endif

@@ -242,6 +242,7 @@ void tell_question(struct conversation *c)
     n->detail = mem_strdup(tool_class_name(q->call->tool->class));
     n->args = mem_strdup(q->args);
     n->preview = mem_strdup(q->preview);
+    shape_copy(&change_shape, &n->change, &q->call->sight.change);
     n->guarded = mem_strdup(q->call->guarded);
     n->grant = tool_call_grant(q->call);
     tell(c, n);
@@ -265,14 +266,6 @@ static enum approval_verdict ask(void *context, const struct tool_call *call, co
     free(grant);
     c->question = (struct question){0};
     return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
-}
-
-static void show(void *context, const char *id, const char *preview)
-{
-    struct notice *n = notice_new(NOTICE_CHANGE);
-    n->text = mem_strdup(id);
-    n->preview = mem_strdup(preview);
-    tell(context, n);
 }
 
 bool converse_decide_approval(struct conversation *c, const void *params, void *result,
@@ -313,7 +306,6 @@ struct agent conversation_agent(struct conversation *c)
         strcmp(config_string(c->config, CONFIG_MEMORY_RECALL), "auto") == 0)
         agent.recall = conversation_recall;
     agent.ask = ask;
-    agent.show = c->engine->options.shows_changes ? show : NULL;
     agent.context = c;
     conversation_equip(c, &agent);
     return agent;

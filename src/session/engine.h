@@ -39,7 +39,6 @@ struct engine_options {
     bool can_ask;       /* the surface answers NOTICE_APPROVAL and NOTICE_DRAFT; else calls that
                            need approval are denied and drafts are committed */
     bool nobody_allows; /* with can_ask: no caller may answer NOTICE_APPROVAL */
-    bool shows_changes; /* the surface shows NOTICE_CHANGE */
     bool helps_tools;   /* the surface answers NOTICE_READ, NOTICE_WRITE and NOTICE_RUN */
     bool persist;       /* false, or a build without a store: sessions are in memory only */
     bool apart;         /* without `persist`: the store on disk is not opened for reading either */

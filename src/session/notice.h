@@ -46,12 +46,9 @@
  *
  * APPROVAL: a tool asks before it runs, and waits for approval/decide. `text`: id of the call,
  *     `name`: tool, `detail`: its class, `args`: JSON, `preview`: the difference or the command in
- *     full, `guarded`: the place of keys or of the program's own files that it accesses, which
+ *     full, `change`: of a file, where it is known, `guarded`: the place of keys or of the program's own files that it accesses, which
  *     needs approval each time; NULL: none. `grant`: text about the calls that "session" allows;
  *     NULL: the same as "once". Ends with tool_execution_completed.
- *
- * CHANGE: a tool begins to change a file without asking. `text`: id of the call, `preview`:
- *     the difference.
  *
  * READ: a tool needs the text of a file, which the surface may have open, and waits some seconds
  *     for tool/answer. `number`: of this task, `detail`: the path.
@@ -86,7 +83,6 @@ enum notice_type {
     NOTICE_EVENT,
     NOTICE_APPROVAL,
     NOTICE_DRAFT,
-    NOTICE_CHANGE,
     NOTICE_READ,
     NOTICE_WRITE,
     NOTICE_RUN,
@@ -139,6 +135,7 @@ struct notice {
     struct memory_stats stats;
     struct corpus_progress progress;
     struct draft_figures draft;
+    struct file_change change;
     char *provider, *model, *detail, *text, *name, *args, *preview, *guarded, *grant;
     enum provider_reason reason;
     struct error error;

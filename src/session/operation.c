@@ -317,6 +317,7 @@ void notice_free(struct notice *n)
     vec_release(&n->events);
     memory_stats_release(&n->stats);
     shape_release(&corpus_progress_shape, &n->progress);
+    shape_release(&change_shape, &n->change);
     free(n->provider);
     free(n->model);
     free(n->detail);

@@ -50,9 +50,9 @@ static void check_prompt(const char *text)
 }
 
 /* Written as an object that reads as JSON. */
-static void check_call(const char *args, const char *preview)
+static void check_call(const char *args, const char *preview, const struct file_change *change)
 {
-    static const char *const tools[] = {"write_file", "read_file", "unheard of"};
+    static const char *const tools[] = {"edit_file", "read_file", "unheard of"};
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
         struct json_out o = {.buf = &text};
@@ -60,34 +60,16 @@ static void check_call(const char *args, const char *preview)
             .id = "1", .tool = tools[i], .args = args, .directory = "/home/ada"};
         json_out_open(&o, '{');
         acp_tool_call_write(&o, &call);
-        acp_tool_call_write_preview(&o, &call, preview);
+        acp_tool_call_write_preview(&o, &call, preview, change);
         json_out_close(&o, '}');
         AUTO(json_free_local) struct json *v = json_parse(text.data, text.len, NULL);
         FUZZ_CHECK(v || !utf8_valid(args, strlen(args)) || json_find_nul(text.data, text.len));
     }
 }
 
-static size_t add_lines(struct buf *out, char mark, const char *text)
-{
-    size_t lines = 0;
-    for (; *text; lines++) {
-        size_t len = strcspn(text, "\n");
-        buf_addch(out, mark);
-        buf_add(out, text, len);
-        buf_addch(out, '\n');
-        text += len;
-        if (*text == '\n')
-            text++;
-        else
-            buf_addstr(out, "\\ No newline at end of file\n");
-    }
-    return lines;
-}
-
 /* Reads the prompt of a client of the Agent Client Protocol (it is accepted, or refused with a
- * reason), renders a model's tool call as JSON, and applies and reverts a difference. The input is
- * up to three texts, separated by NULs: a prompt or arguments, a difference, the text that the
- * difference results in. */
+ * reason), and renders a model's tool call and its change as JSON. The input is up to three texts,
+ * separated by NULs: a prompt or arguments, a text that is changed, the text that it becomes. */
 int fuzz_acp(const uint8_t *data, size_t size)
 {
     auto_free char *text = mem_strndup((const char *)data, size);
@@ -95,19 +77,21 @@ int fuzz_acp(const uint8_t *data, size_t size)
     second += second < end;
     const char *third = second + strlen(second);
     third += third < end;
-    char *before;
+    const struct buf old = {.data = text + (second - text), .len = strlen(second)};
+    const struct buf new = {.data = text + (third - text), .len = strlen(third)};
+    struct file_change change = {0};
+    change_keep(&change, &old, &new);
     check_prompt(text);
-    check_call(text, second);
-    if (acp_difference_undo(second, third, &before))
-        free(before);
-    /* Checks the difference that replaces all of one text by all of another. */
-    AUTO(buf_release) struct buf taken = BUF_INIT, given = BUF_INIT, whole = BUF_INIT;
-    auto_free char *found = NULL;
-    size_t old = add_lines(&taken, '-', second), new = add_lines(&given, '+', third);
-    buf_addf(&whole, "--- a\n+++ a\n@@ -%d,%zu +%d,%zu @@\n%s%s", old > 0, old, new > 0, new,
-             taken.data, given.data);
-    FUZZ_CHECK(acp_difference_undo(whole.data, third, &found));
-    FUZZ_CHECK_SAME(found, second);
+    check_call(text, second, &change);
+    /* A whole change has the lines of both texts. */
+    AUTO(buf_release) struct buf hunks = BUF_INIT;
+    struct difference_size n = difference_write(&hunks, &old, &new, 1);
+    FUZZ_CHECK((n.added + n.removed > 0) == (strcmp(second, third) != 0));
+    if (change.after && change.line == 0) {
+        FUZZ_CHECK_SAME(change.before, second);
+        FUZZ_CHECK_SAME(change.after, third);
+    }
+    shape_release(&change_shape, &change);
     return 0;
 }
 

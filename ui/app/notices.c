@@ -491,14 +491,9 @@ static void take(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_APPROVAL:
-        if (strcmp(n->detail, "write") == 0)
-            transcript_set_difference(app->transcript, n->text, n->preview);
         text = mem_printf(_("may %s run?"), n->name);
         notify(app, INT64_MAX, text);
         app_touch_now(app, DIRTY_ALL);
-        break;
-    case NOTICE_CHANGE:
-        transcript_set_difference(app->transcript, n->text, n->preview);
         break;
     case NOTICE_DRAFT:
         stop_counting(app);

@@ -139,7 +139,7 @@ int ui_run(const struct ui_options *options, struct error *e)
     say_terminal(&app);
     screen_draw(&app);
     struct engine_options engine = *options->engine;
-    engine.many = engine.shows_changes = true;
+    engine.many = true;
     app.engine = engine_new(&engine);
     bool left = run_loop(&app, e);
     app_save_draft(&app);

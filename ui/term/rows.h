@@ -36,6 +36,8 @@
     X(TOOL, "\u2699", "%")                                                                         \
     X(TOOL_SEARCH, "\u2315", "?")                                                                  \
     X(TOOL_READ, "\u25a4", "=")                                                                    \
+    X(TOOL_EDIT, "\u270e", "~")                                                                    \
+    X(MINUS, "\u2212", "-")                                                                        \
     X(CARD, "\u25a3", "#")                                                                         \
     X(ENTER, "\u23ce", "Enter")                                                                    \
     X(AGAIN, "\u27f3", "@")                                                                        \

@@ -436,8 +436,7 @@ static bool apply(struct fold *f, const struct event *ev)
         return true;
     case EVENT_TOOL_EXECUTION_COMPLETED:
         call = fold_call(f, ev->id, false);
-        item_set_result(call ? call : add_call(f, ev, ev->name, true), ev->text ? ev->text : "",
-                        ev->flag, ev->number);
+        item_set_result(call ? call : add_call(f, ev, ev->name, true), ev);
         return true;
     case EVENT_MEMORY_RECALLED:
         call = fold_call(f, ev->id, true);
@@ -574,10 +573,12 @@ static void join_turns(struct fold *f, struct fold *older)
             call->recalled = orphan->recalled;
         }
         orphan->recalled = NULL;
-        struct buf result = orphan->result;
-        buf_init(&orphan->result, 0);
         buf_release(&call->result);
-        call->result = result;
+        buf_release(&call->difference);
+        call->result = orphan->result;
+        call->difference = orphan->difference;
+        call->changed = orphan->changed;
+        orphan->result = orphan->difference = (struct buf)BUF_INIT;
         call->result_lines = orphan->result_lines;
         call->ms = orphan->ms;
         call->answered = true;

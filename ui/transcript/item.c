@@ -96,12 +96,19 @@ void item_end_text(struct item *item)
         item->change = ITEM_GROWN;
 }
 
-void item_set_result(struct item *item, const char *text, bool failed, int64_t ms)
+void item_set_result(struct item *item, const struct event *ev)
 {
+    const char *text = ev->text ? ev->text : "";
     size_t len = strlen(text);
+    AUTO(buf_release) struct buf difference = BUF_INIT;
     item->answered = true;
-    item->failed = failed;
-    item->ms = ms;
+    item->failed = ev->flag;
+    item->ms = ev->number;
+    if (ev->change.after)
+        item->changed = change_difference(&ev->change, &difference);
+    buf_clear(&item->difference);
+    utf8_clean(&item->difference, difference.data,
+               utf8_cut_bytes(difference.data, difference.len, ITEM_RESULT_MAX), UTF8_MULTILINE);
     item->result_lines = len > 0 && text[len - 1] != '\n';
     for (size_t i = 0; i < len; i++)
         item->result_lines += text[i] == '\n';

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
+#include "chat/change.h"
 #include "chat/event.h"
 #include "chat/memory.h"
 #include "ui/term/rows.h"
@@ -114,8 +115,8 @@ struct item {
 
     char *id, *name; /* of a tool call; the id also of a note of a learned item */
     struct buf result;
-    struct buf
-        difference;      /* what it would change, as it was shown before; empty: nobody saw that */
+    struct buf difference; /* of the file that it changed; empty: none, or it is not known */
+    struct difference_size changed; /* of all of it; `difference` may hold less */
     size_t result_lines; /* of all of it; `result` may hold less */
     int passages;        /* of a search in corpora: the greatest number of a passage */
     int64_t ms;
@@ -153,7 +154,8 @@ bool item_gave_passages(const struct item *item);
 /* Ends a streamed text. */
 void item_end_text(struct item *item);
 
-void item_set_result(struct item *item, const char *text, bool failed, int64_t ms);
+/* The result of a call, by its event. */
+void item_set_result(struct item *item, const struct event *ev);
 
 /* Items of the transcript → rows. */
 

@@ -30,13 +30,22 @@ static enum glyph symbol_of(const char *name)
         const char *part; /* of the tool's name */
         enum glyph symbol;
     } symbols[] = {
-        {"search", GLYPH_TOOL_SEARCH}, {"find", GLYPH_TOOL_SEARCH}, {"grep", GLYPH_TOOL_SEARCH},
-        {"read", GLYPH_TOOL_READ},     {"list", GLYPH_TOOL_READ},
+        {"search", GLYPH_TOOL_SEARCH},   {"find", GLYPH_TOOL_SEARCH},
+        {"grep", GLYPH_TOOL_SEARCH},     {"read", GLYPH_TOOL_READ},
+        {"list", GLYPH_TOOL_READ},       {"edit_file", GLYPH_TOOL_EDIT},
+        {"write_file", GLYPH_TOOL_EDIT},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (strstr(name, symbols[i].part))
             return symbols[i].symbol;
     return GLYPH_TOOL;
+}
+
+/* The path of a call that is told by it alone, without the name of the tool; NULL: it is not. */
+static const char *path_of(const struct item *call, const struct json *args)
+{
+    bool tells = symbol_of(call->name) == GLYPH_TOOL_EDIT || strcmp(call->name, "read_file") == 0;
+    return tells ? json_get_string(args, "path") : NULL;
 }
 
 /* Calls that are shown as a sentence: a verb, and a pattern of members for each item of a list. */
@@ -86,10 +95,10 @@ static void add_member(struct buf *out, const struct json *value)
 
 /* Adds the argument that tells most about the call: the items of a sentence, as "Ada (person), Acme
  * (company)", if the arguments fit it; a query, path or command; the first text; or all of them. */
-static void add_argument(struct rows *out, const struct item *call, size_t columns)
+static void add_argument(struct rows *out, const struct item *call, const struct json *all,
+                         size_t columns)
 {
-    static const char *const names[] = {"query", "path", "command"};
-    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
+    static const char *const names[] = {"query", "pattern", "path", "command"};
     AUTO(buf_release) struct buf items = BUF_INIT;
     AUTO(buf_release) struct buf shown = BUF_INIT;
     const struct sentence *sentence = sentence_of(call->name);
@@ -120,7 +129,7 @@ static void add_argument(struct rows *out, const struct item *call, size_t colum
     if (columns < LEAST_ARGUMENT || (!sentence && shown.len == 0))
         return;
     rows_addstr(out, " ", STYLE_TOOL, 0);
-    if (sentence) {
+    if (sentence || path_of(call, all)) {
         (void)rows_add_cut(out, shown.data, columns - 1, STYLE_TEXT);
     } else {
         rows_addstr(out, glyph(GLYPH_QUOTE_OPEN), STYLE_DIM, 0);
@@ -139,28 +148,49 @@ static size_t count_listed(const struct json *v)
     return count;
 }
 
-/* Writes the size of a result: hits of a search, lines that an edit added and removed, or lines. */
+/* Counts the matches of search_files, "PATH:LINE: …" each, and the files that they are in. Returns
+ * whether there are more. */
+static bool count_matches(const char *result, size_t *matches, size_t *files)
+{
+    const char *last = "";
+    size_t last_len = 0;
+    for (const char *p = result, *end; *p; p = end + (*end != '\0')) {
+        end = p + strcspn(p, "\n");
+        const char *colon = p;
+        while (colon < end && (*colon != ':' || colon[1 + strspn(colon + 1, "0123456789")] != ':'))
+            colon++;
+        if (colon == end)
+            continue;
+        *files += last_len != (size_t)(colon - p) || strncmp(last, p, last_len) != 0;
+        ++*matches;
+        last = p;
+        last_len = (size_t)(colon - p);
+    }
+    return strstr(result, "\n[more matches;") != NULL;
+}
+
+/* Writes the size of a result: lines that a change added and removed, hits of a search, or lines.
+ */
 static void write_size(const struct item *call, struct buf *out)
 {
     static const char no_match[] = "[no match ";
     const struct buf *result = &call->result;
-    size_t added = 0, removed = 0, found = 0;
-    bool counted = call->recalled != NULL, in_hunk = false;
-    for (const char *p = call->difference.data; p && *p; p = strchr(p, '\n'), p += p != NULL) {
-        in_hunk = in_hunk || *p == '@'; /* names of files are before it */
-        added += in_hunk && *p == '+';
-        removed += in_hunk && *p == '-';
-    }
+    size_t found = 0, files = 0;
+    bool counted = call->recalled != NULL, more = false;
     if (counted) {
         found = call->recalled->hits.items.len;
     } else if (symbol_of(call->name) == GLYPH_TOOL_SEARCH) {
         AUTO(json_free_local)
         struct json *json = json_parse_foreign(result->data, result->len, NULL);
-        counted = json || strncmp(result->data, no_match, sizeof no_match - 1) == 0;
         found = json ? count_listed(json) : 0;
+        if (!json)
+            more = count_matches(result->data, &found, &files);
+        counted = json || found > 0 || strncmp(result->data, no_match, sizeof no_match - 1) == 0;
     }
-    if (added + removed > 0)
-        buf_addf(out, "+%zu -%zu", added, removed);
+    if (call->difference.len > 0)
+        buf_addf(out, "+%zu %s%zu", call->changed.added, glyph(GLYPH_MINUS), call->changed.removed);
+    else if (symbol_of(call->name) == GLYPH_TOOL_EDIT) /* the tool's words */
+        utf8_clean(out, result->data, strcspn(result->data, "\n"), UTF8_ONE_LINE);
     else if (counted && found == 0)
         buf_addstr(out, _("no match"));
     else if (counted && item_gave_passages(call))
@@ -169,6 +199,10 @@ static void write_size(const struct item *call, struct buf *out)
         buf_addf(out, ngettext("%zu match", "%zu matches", found), found);
     else
         buf_addf(out, ngettext("%zu line", "%zu lines", call->result_lines), call->result_lines);
+    if (files > 0)
+        buf_addf(out, ngettext(" in %zu file", " in %zu files", files), files);
+    if (more)
+        buf_addstr(out, glyph(GLYPH_ELLIPSIS));
 }
 
 /* The end of a command by the last line of its result: "[exit status 3]". */
@@ -205,7 +239,7 @@ static struct end end_of(const struct item *call)
 }
 
 /* Writes how the call went, and returns the style for it. */
-static enum style write_outcome(const struct item *call, struct buf *out)
+static enum style write_outcome(const struct item *call, bool by_path, struct buf *out)
 {
     if (call->failed) {
         const struct end end = end_of(call);
@@ -218,6 +252,13 @@ static enum style write_outcome(const struct item *call, struct buf *out)
             utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
         }
         return STYLE_ERROR;
+    }
+    if (call->answered && by_path) {
+        if (call->difference.len == 0)
+            buf_addf(out, " %s", glyph(GLYPH_DOT));
+        buf_addch(out, ' ');
+        write_size(call, out);
+        return STYLE_TOOL;
     }
     if (call->answered) {
         if (!sentence_of(call->name)) {
@@ -341,16 +382,20 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
             add_hits(out, call, width);
         return;
     }
+    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
     const struct sentence *sentence = sentence_of(call->name);
-    auto_free char *name = mem_printf("  %s %s", glyph(symbol_of(call->name)),
-                                      sentence ? _(sentence->verb) : call->name);
-    enum style style = write_outcome(call, &end);
+    bool by_path = path_of(call, all) != NULL;
+    auto_free char *name = mem_printf("  %s%s%s", glyph(symbol_of(call->name)), by_path ? "" : " ",
+                                      by_path    ? ""
+                                      : sentence ? _(sentence->verb)
+                                                 : call->name);
+    enum style style = write_outcome(call, by_path, &end);
     rows_begin(out);
     (void)rows_add_cut(out, name, width, STYLE_TOOL);
     size_t room = rows_room(out, width), needed = utf8_width(end.data, end.len);
     if (needed > room / 2 && call->failed)
         needed = room / 2;
-    add_argument(out, call, room > needed ? room - needed : 0);
+    add_argument(out, call, all, room > needed ? room - needed : 0);
     (void)rows_add_cut(out, end.data, rows_room(out, width), style);
     if (!open) {
         add_last_lines(out, call, width);
@@ -360,7 +405,6 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
         add_block(out, call->difference.data, 0, width, language_find("diff", 4));
         return;
     }
-    AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
     AUTO(buf_release) struct buf text = BUF_INIT;
     AUTO(buf_release) struct buf shown = BUF_INIT;
     if (!all)

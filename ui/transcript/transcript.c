@@ -232,16 +232,6 @@ bool transcript_apply(struct transcript *t, const struct event *ev)
     return changed;
 }
 
-void transcript_set_difference(struct transcript *t, const char *id, const char *text)
-{
-    struct item *item = fold_call(&t->fold, id, false);
-    if (!item)
-        return;
-    buf_clear(&item->difference);
-    utf8_clean(&item->difference, text, utf8_cut_bytes(text, strlen(text), ITEM_RESULT_MAX),
-               UTF8_MULTILINE);
-}
-
 void transcript_note(struct transcript *t, enum style style, const char *text, bool brief)
 {
     fold_note(&t->fold, style, text, 0)->brief = brief;

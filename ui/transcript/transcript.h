@@ -79,9 +79,6 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
 void transcript_set_pace(struct transcript *t, size_t bytes);
 bool transcript_is_behind(const struct transcript *t);
 
-/* Sets the difference that a waiting or running call would make. */
-void transcript_set_difference(struct transcript *t, const char *id, const char *text);
-
 /* Opens or folds an item (tool call, reasoning). False if it cannot be folded. */
 bool transcript_toggle(struct transcript *t, size_t item);
 /* Folds or opens all tool calls and reasoning at once. */
