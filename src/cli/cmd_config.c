@@ -22,29 +22,6 @@ static const struct option options[] = {
     {0},
 };
 
-static void print_rows(const struct config_rows *rows)
-{
-    const char *section = NULL;
-    for (size_t i = 0; i < rows->items.len; i++) {
-        const struct config_row *row = &rows->items.items[i];
-        if (!section || strcmp(section, row->section) != 0)
-            printf("%s[%s]\n", section ? "\n" : "", row->section);
-        section = row->section;
-        if (!row->value) {
-            printf("# %s =\n", row->name);
-            continue;
-        }
-        AUTO(buf_release) struct buf clean = BUF_INIT;
-        utf8_clean(&clean, row->value, strlen(row->value), UTF8_ONE_LINE);
-        printf("%s = %s", row->name, clean.data);
-        if (row->source)
-            printf("    ; %s:%d", row->source, row->line);
-        else if (row->origin != CONFIG_FROM_DEFAULT)
-            printf("    ; %s", config_origin_name(row->origin));
-        putchar('\n');
-    }
-}
-
 static int show(const struct setup *setup, bool json)
 {
     const struct operation *get = &operation_config_get;
@@ -60,7 +37,25 @@ static int show(const struct setup *setup, bool json)
         shape_write_value(get->result, "keys", &rows, &out);
         output_json(json_out_tree(&text));
     } else {
-        print_rows(&rows);
+        const char *section = NULL;
+        for (size_t i = 0; i < rows.items.len; i++) {
+            const struct config_row *row = &rows.items.items[i];
+            if (!section || strcmp(section, row->section) != 0)
+                printf("%s[%s]\n", section ? "\n" : "", row->section);
+            section = row->section;
+            if (!row->value) {
+                printf("# %s =\n", row->name);
+                continue;
+            }
+            AUTO(buf_release) struct buf clean = BUF_INIT;
+            utf8_clean(&clean, row->value, strlen(row->value), UTF8_ONE_LINE);
+            printf("%s = %s", row->name, clean.data);
+            if (row->source)
+                printf("    ; %s:%d", row->source, row->line);
+            else if (row->origin != CONFIG_FROM_DEFAULT)
+                printf("    ; %s", config_origin_name(row->origin));
+            putchar('\n');
+        }
     }
     shape_release(get->result, &rows);
     return 0;
@@ -162,51 +157,28 @@ static bool read_value(struct change *c, struct error *e)
     return true;
 }
 
-/* Refuses a secret on the command line: other users of the machine can read it there. */
-static bool hides_secret(const struct change *c, struct error *e)
-{
-    auto_free char *section = NULL, *name = NULL;
-    if (!config_edit_split(c->key, &section, &name, e))
-        return false;
-    enum config_key key = config_key_find(section, name);
-    bool secret = key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
-    bool shown =
-        c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_mask(NULL, c->word));
-    return !shown ||
-           err_set(e, ERR_USAGE,
-                   _("%s is secret, and others can read a command line; give it on standard "
-                     "input: tiro config set %s -"),
-                   name, c->key);
-}
-
 static const struct cli_command config_change;
 
 static bool check_words(struct change *c, struct error *e)
 {
+    auto_free char *section = NULL, *name = NULL;
     if (!c->key || (!c->word && !c->unset))
         return err_set(e, ERR_USAGE, _("an argument is missing; use: tiro %s"),
                        config_change.synopsis);
     if (c->word && c->unset)
         return err_set(e, ERR_USAGE, _("--unset takes no value: \"%.60s\""), c->word);
-    return hides_secret(c, e) && (c->unset || read_value(c, e));
-}
+    if (!config_edit_split(c->key, &section, &name, e))
+        return false;
 
-static void print_change(const struct change *c, const struct config_set_result *r)
-{
-    AUTO(buf_release) struct buf line = BUF_INIT;
-    if (c->unset && !r->changed) {
-        buf_addf(&line, _("%s: nothing to do, %s is not set"), r->path, c->key);
-    } else if (c->unset) {
-        buf_addf(&line, _("%s: %s removed"), r->path, c->key);
-        if (r->fallback)
-            buf_addf(&line, _(" (default: %s)"), r->fallback);
-    } else {
-        buf_addf(&line, r->changed ? "%s: %s = " : _("%s: nothing to do, %s = "), r->path, c->key);
-        utf8_clean(&line, r->value, strlen(r->value), UTF8_ONE_LINE);
-    }
-    puts(line.data);
-    if (r->overridden && !c->unset)
-        fprintf(stderr, _("tiro: an environment variable overrides %s in %s\n"), c->key, r->path);
+    /* Other users of the machine can read a secret on the command line. */
+    enum config_key key = config_key_find(section, name);
+    bool secret = key < CONFIG_KEY_COUNT && config_key_info(key)->type == CONFIG_SECRET;
+    if (c->word && *c->word && strcmp(c->word, "-") != 0 && (secret || url_mask(NULL, c->word)))
+        return err_set(e, ERR_USAGE,
+                       _("%s is secret, and others can read a command line; give it on standard "
+                         "input: tiro config set %s -"),
+                       name, c->key);
+    return c->unset || read_value(c, e);
 }
 
 static bool set(struct change *c, struct error *e)
@@ -220,8 +192,24 @@ static bool set(struct change *c, struct error *e)
     const struct config_set_params params = {.key = c->key,
                                              .value = c->unset ? NULL : c->value.data};
     bool ok = operation_call(&context, &operation_config_set, &params, &r, e);
-    if (ok)
-        print_change(c, &r);
+    if (ok) {
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        if (c->unset && !r.changed) {
+            buf_addf(&line, _("%s: nothing to do, %s is not set"), r.path, c->key);
+        } else if (c->unset) {
+            buf_addf(&line, _("%s: %s removed"), r.path, c->key);
+            if (r.fallback)
+                buf_addf(&line, _(" (default: %s)"), r.fallback);
+        } else {
+            buf_addf(&line, r.changed ? "%s: %s = " : _("%s: nothing to do, %s = "), r.path,
+                     c->key);
+            utf8_clean(&line, r.value, strlen(r.value), UTF8_ONE_LINE);
+        }
+        puts(line.data);
+        if (r.overridden && !c->unset)
+            fprintf(stderr, _("tiro: an environment variable overrides %s in %s\n"), c->key,
+                    r.path);
+    }
     shape_release(operation_config_set.result, &r);
     setup_release(&setup);
     return ok;

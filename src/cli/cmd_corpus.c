@@ -51,11 +51,14 @@ static void print_list(const struct verb_call *v, const void *result)
 
 /* --- show ------------------------------------------------------------------------------------- */
 
-static void print_documents(const struct corpus_documents *listed)
+static void print_listed(const struct verb_call *v, const void *result)
 {
     static const struct grid_column columns[] = {
         {.right = true}, {.shrink = NAME_LEAST, .first = true}, {0}};
     struct grid g = GRID(columns);
+    const struct corpus_documents *listed = result;
+    const struct corpus_documents_query *p = v->params;
+    int64_t shown = (int64_t)listed->items.len;
     for (size_t i = 0; i < listed->items.len; i++) {
         const struct corpus_document *d = &listed->items.items[i];
         auto_free char *text = format_exact(d->id);
@@ -68,19 +71,10 @@ static void print_documents(const struct corpus_documents *listed)
                         ngettext("passage", "passages", (unsigned long)d->passages));
     }
     grid_print(&g);
-}
-
-static void print_listed(const struct verb_call *v, const void *result)
-{
-    const struct corpus_documents *listed = result;
-    const struct corpus_documents_query *p = v->params;
-    int64_t shown = (int64_t)listed->items.len;
     if (shown == 0)
         fprintf(stderr, "%s\n",
                 p->failed ? _("all files of the corpus could be read")
                           : _("the corpus has no documents"));
-    else
-        print_documents(listed);
     fflush(stdout);
     if (shown < listed->total)
         fprintf(stderr, _("only the first %lld of %lld are shown\n"), (long long)shown,

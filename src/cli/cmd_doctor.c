@@ -104,9 +104,13 @@ static bool take_notice(struct diagnosis *d, const struct notice *n)
     return true;
 }
 
-/* The engine keeps its store in memory, so that nothing on the disk changes. */
-static void ask_service(struct diagnosis *d)
+static void diagnosis_complete(struct diagnosis *d)
 {
+    const char *term = getenv("TERM");
+    if (d->built)
+        orphans_find(d->store.path, &d->orphans);
+
+    /* The engine keeps its store in memory, so that nothing on the disk changes. */
     const struct engine_options wanted = {
         .config = d->setup.config, .persist = false, .apart = true};
     struct engine *service = engine_new(&wanted);
@@ -123,14 +127,7 @@ static void ask_service(struct diagnosis *d)
         notice_free(n);
     }
     engine_free(service);
-}
 
-static void diagnosis_complete(struct diagnosis *d)
-{
-    const char *term = getenv("TERM");
-    if (d->built)
-        orphans_find(d->store.path, &d->orphans);
-    ask_service(d);
     d->term = term && *term ? term : NULL;
     d->to_terminal = isatty(STDOUT_FILENO);
     d->codeset = nl_langinfo(CODESET);
@@ -227,20 +224,6 @@ static void add_state(const struct diagnosis *d, struct buf *out)
     }
 }
 
-static void add_learned(const struct health *found, struct buf *out)
-{
-    if (found->learned <= 0 && found->waiting <= 0)
-        return;
-    buf_addf(out,
-             ngettext(", %lld learned item", ", %lld learned items", (unsigned long)found->learned),
-             (long long)found->learned);
-    if (found->waiting > 0)
-        buf_addf(out,
-                 ngettext(" (%lld waits for you)", " (%lld wait for you)",
-                          (unsigned long)found->waiting),
-                 (long long)found->waiting);
-}
-
 static void add_graph(const struct health *found, struct buf *out)
 {
     if (found->graph_entities <= 0)
@@ -304,7 +287,16 @@ static void add_counts(const struct health *found, struct buf *out)
         buf_addf(out, ngettext("%lld vector", "%lld vectors", (unsigned long)found->vectors),
                  (long long)found->vectors);
     }
-    add_learned(found, out);
+    if (found->learned > 0 || found->waiting > 0)
+        buf_addf(
+            out,
+            ngettext(", %lld learned item", ", %lld learned items", (unsigned long)found->learned),
+            (long long)found->learned);
+    if (found->waiting > 0)
+        buf_addf(out,
+                 ngettext(" (%lld waits for you)", " (%lld wait for you)",
+                          (unsigned long)found->waiting),
+                 (long long)found->waiting);
     add_graph(found, out);
     add_corpora(found, out);
     buf_addch(out, '\n');
@@ -400,18 +392,6 @@ static void diagnosis_print(const struct diagnosis *d)
 
 /* --- diagnosis json --------------------------------------------------------------------------- */
 
-static struct json *service_json(const struct diagnosis *d)
-{
-    struct json *v = json_new_object();
-    for (size_t i = 0; i < d->service.len; i++)
-        json_set_string(v, d->service.items[i].name, d->service.items[i].value);
-    if (d->service_fault.code != ERR_OK)
-        json_set(v, "error",
-                 json_pack("{code:s text:s}", err_info(d->service_fault.code)->name,
-                           d->service_fault.text));
-    return v;
-}
-
 static struct json *store_json(const struct diagnosis *d)
 {
     const struct health *found = &d->store.found;
@@ -455,7 +435,13 @@ static struct json *store_json(const struct diagnosis *d)
 static struct json *diagnosis_to_json(const struct diagnosis *d)
 {
     const struct recovery *r = &d->recovery;
-    struct json *recovery = NULL;
+    struct json *recovery = NULL, *service = json_new_object();
+    for (size_t i = 0; i < d->service.len; i++)
+        json_set_string(service, d->service.items[i].name, d->service.items[i].value);
+    if (d->service_fault.code != ERR_OK)
+        json_set(service, "error",
+                 json_pack("{code:s text:s}", err_info(d->service_fault.code)->name,
+                           d->service_fault.text));
     if (r->copy)
         recovery =
             json_pack("{sessions:I events:I entries:I learned:I facts:I lost:I copy:s}",
@@ -464,8 +450,8 @@ static struct json *diagnosis_to_json(const struct diagnosis *d)
         "{version:s well:b configuration:{path:s exists:b problems:o} service:o "
         "store:o recovery:o terminal:{term:s output:b} locale:{codeset:s utf8:b}}",
         d->engine.version, diagnosis_well(d), d->setup.path, d->config_exists,
-        setup_problems_json(&d->setup), service_json(d), store_json(d), recovery, d->term,
-        d->to_terminal, d->codeset, d->utf8);
+        setup_problems_json(&d->setup), service, store_json(d), recovery, d->term, d->to_terminal,
+        d->codeset, d->utf8);
 }
 
 /* --- the command --- */

@@ -130,19 +130,6 @@ static void send_prompt(struct turn *t)
                        &(struct turn_start_params){.text = t->prompt, .origin = t->origin});
 }
 
-static void on_provider(struct turn *t, const struct notice *n)
-{
-    free(t->out->provider);
-    free(t->out->model);
-    t->out->provider = mem_strdup(n->provider);
-    t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
-    if (!t->sent && t->compact)
-        (void)engine_start(t->engine, &operation_compaction_run, t->compact);
-    else if (!t->sent)
-        send_prompt(t);
-    t->sent = true;
-}
-
 static void on_event(struct turn *t, const struct event *ev)
 {
     if (ev->type == EVENT_TURN_FAILED) {
@@ -185,7 +172,15 @@ static void handle(struct turn *t, const struct notice *n)
         memcpy(t->out->session_id, n->info.id, sizeof t->out->session_id);
         break;
     case NOTICE_PROVIDER:
-        on_provider(t, n);
+        free(t->out->provider);
+        free(t->out->model);
+        t->out->provider = mem_strdup(n->provider);
+        t->out->model = n->model && *n->model ? mem_strdup(n->model) : NULL;
+        if (!t->sent && t->compact)
+            (void)engine_start(t->engine, &operation_compaction_run, t->compact);
+        else if (!t->sent)
+            send_prompt(t);
+        t->sent = true;
         break;
     case NOTICE_ANSWER:
         if (operation_answers(n->answer, &operation_compaction_run))
@@ -266,28 +261,26 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     return status;
 }
 
-static int send_message(const struct run_options *o)
-{
-    struct error e = {0};
-    AUTO(buf_release) struct buf prompt = BUF_INIT;
-    struct setup setup;
-    enum input_origin origin;
-    if (!read_prompt(&o->session, o->words.data, &prompt, &origin, &e))
-        return cli_fail(&e);
-    setup_load(&setup);
-    setup_print_problems(&setup);
-    int status = run_turn(o, &setup, prompt.data, origin);
-    setup_release(&setup);
-    return status;
-}
-
 static int run(const struct cli_command *self, int argc, char **argv)
 {
     struct run_options o = {
         .session = SESSION_OPTIONS_INIT, .format = &output_formats[0], .words = BUF_INIT};
+    struct error e = {0};
+    AUTO(buf_release) struct buf prompt = BUF_INIT;
+    struct setup setup;
+    enum input_origin origin;
     int status;
-    if (cli_parse(self, argc, argv, &o, &status))
-        status = send_message(&o);
+    if (!cli_parse(self, argc, argv, &o, &status))
+        goto out;
+    if (!read_prompt(&o.session, o.words.data, &prompt, &origin, &e)) {
+        status = cli_fail(&e);
+        goto out;
+    }
+    setup_load(&setup);
+    setup_print_problems(&setup);
+    status = run_turn(&o, &setup, prompt.data, origin);
+    setup_release(&setup);
+out:
     session_options_release(&o.session);
     buf_release(&o.words);
     return status;

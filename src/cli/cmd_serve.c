@@ -42,15 +42,6 @@ struct serving {
     struct http_service *http;
 };
 
-/* Only the protocol may write to standard output: all other output goes to standard error. */
-static bool take_standard_files(struct serving *s, struct error *e)
-{
-    s->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    s->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    return (s->in >= 0 && s->out >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) ||
-           err_set_errno(e, ERR_FILE_ERROR, "%s", _("cannot take standard input and output"));
-}
-
 static void client_gone(void *context)
 {
     struct serving *s = context;
@@ -63,8 +54,13 @@ static bool open_surfaces(struct serving *s, struct error *e)
 {
     const struct serve_options *o = s->options;
     if (o->mcp || o->acp || o->stdio) {
-        if (!take_standard_files(s, e))
-            return false;
+        /* Only the protocol may write to standard output: all other output goes to standard
+         * error. */
+        s->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        s->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (s->in < 0 || s->out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+            return err_set_errno(e, ERR_FILE_ERROR, "%s",
+                                 _("cannot take standard input and output"));
         server_hold(s->server);
     }
     if (o->mcp)

@@ -55,30 +55,26 @@ static void print_rows(const struct session_list *list)
     grid_print(&g);
 }
 
-static void print_names(const struct session_list *list)
-{
-    for (size_t i = 0; i < list->items.len; i++) {
-        const struct session_info *s = &list->items.items[i];
-        AUTO(buf_release) struct buf title = BUF_INIT;
-        utf8_clean(&title, s->title, strlen(s->title), UTF8_ONE_LINE);
-        printf("%s\t%s\n", session_short_id(s->id), title.data);
-    }
-}
-
 static void print_list(const struct verb_call *v, const void *result)
 {
     const struct session_list *list = &((const struct session_list_result *)result)->sessions;
     const struct session_filter *filter = v->params;
-    if (v->names)
-        print_names(list);
-    else if (list->items.len > 0)
+    if (v->names) {
+        for (size_t i = 0; i < list->items.len; i++) {
+            const struct session_info *s = &list->items.items[i];
+            AUTO(buf_release) struct buf title = BUF_INIT;
+            utf8_clean(&title, s->title, strlen(s->title), UTF8_ONE_LINE);
+            printf("%s\t%s\n", session_short_id(s->id), title.data);
+        }
+    } else if (list->items.len > 0) {
         print_rows(list);
-    else if (!config_boolean(v->context->config, CONFIG_SESSION_PERSIST))
+    } else if (!config_boolean(v->context->config, CONFIG_SESSION_PERSIST)) {
         fprintf(stderr, "%s\n", _("sessions are not saved: [session] persist is false"));
-    else if (filter->state != SESSION_ANY || filter->label || filter->directory)
+    } else if (filter->state != SESSION_ANY || filter->label || filter->directory) {
         fprintf(stderr, "%s\n", _("no session matches; tiro sessions list shows all"));
-    else
+    } else {
         fprintf(stderr, "%s\n", _("no sessions yet; tiro starts one"));
+    }
 }
 
 static bool run_list(struct verb_call *v, struct error *e)

@@ -41,30 +41,6 @@ static int dispatch(int argc, char **argv)
     return command->run(command, argc - 1, argv + 1);
 }
 
-/* If standard input, output or error is closed, the next file that is opened (a database, a log)
- * would get its number. /dev/null takes that number: reads find nothing, writes fail. */
-static void hold_standard_files(void)
-{
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
-            return;
-}
-
-/* Protects keys in memory: no core dump (a child can allow its own), and no other process of the
- * user can read our memory or environment. The leak detector of builds with sanitizers must read
- * it. */
-static void hide_from_others(void)
-{
-    struct rlimit core;
-    if (getrlimit(RLIMIT_CORE, &core) == 0) {
-        core.rlim_cur = 0;
-        setrlimit(RLIMIT_CORE, &core);
-    }
-#if defined __linux__ && !defined WITH_SANITIZERS
-    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-#endif
-}
-
 /* Our threads set the size of their stacks; the first thread and those of libraries have this
  * limit. */
 static bool has_stack(struct error *e)
@@ -79,21 +55,16 @@ static bool has_stack(struct error *e)
                    (long long)(stack.rlim_cur / 1024), STACK_LEAST_KB);
 }
 
-static bool reader_gone(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
-}
-
 /* Checks that all output was written. A closed pipe is not reported; a full disk is, also if a
  * write failed long before the end. */
 static int finish(int status)
 {
     struct error e = {0};
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    if (errno == EPIPE || reader_gone())
+    if (errno == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP))))
         return STATUS_BROKEN_PIPE;
     if (errno != 0)
         err_set_errno(&e, ERR_FILE_ERROR, "%s", _("standard output cannot be written"));
@@ -105,9 +76,25 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-    hold_standard_files();
+    /* If standard input, output or error is closed, the next file that is opened (a database, a
+     * log) would get its number. /dev/null takes that number: reads find nothing, writes fail. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) < 0)
+            break;
     mem_return_large_blocks();
-    hide_from_others();
+
+    /* Protects keys in memory: no core dump (a child can allow its own), and no other process of
+     * the user can read our memory or environment. The leak detector of builds with sanitizers must
+     * read it. */
+    struct rlimit core;
+    if (getrlimit(RLIMIT_CORE, &core) == 0) {
+        core.rlim_cur = 0;
+        setrlimit(RLIMIT_CORE, &core);
+    }
+#if defined __linux__ && !defined WITH_SANITIZERS
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+
     if (argc > 1 && is(argv[1], "--version", "-V")) {
         puts("tiro " PACKAGE_VERSION);
         return finish(0);

@@ -23,13 +23,18 @@ static void add_problem(struct config_problems *problems, const char *source, in
                                                       .text = mem_strdup(text)});
 }
 
-static void open_log(struct setup *s)
+void setup_load(struct setup *s)
 {
     static const struct {
         const char *name;
         enum log_level level;
     } levels[] = {{"error", LOG_ERROR}, {"info", LOG_INFO}, {"debug", LOG_DEBUG}};
 
+    *s = (struct setup){.config = config_new(), .path = paths_config_file()};
+    config_load_file(s->config, s->path, &s->problems);
+    config_load_environment(s->config, environ, &s->problems);
+    engine_hide_keys();
+    config_check(s->config, s->path, &s->problems);
     const char *wanted = config_string(s->config, CONFIG_LOG_LEVEL);
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         if (strcmp(levels[i].name, wanted) != 0)
@@ -40,16 +45,6 @@ static void open_log(struct setup *s)
         if (!paths_make_dir(dir, &e) || !log_open(path, levels[i].level, &e))
             add_problem(&s->problems, path, 0, e.text);
     }
-}
-
-void setup_load(struct setup *s)
-{
-    *s = (struct setup){.config = config_new(), .path = paths_config_file()};
-    config_load_file(s->config, s->path, &s->problems);
-    config_load_environment(s->config, environ, &s->problems);
-    engine_hide_keys();
-    config_check(s->config, s->path, &s->problems);
-    open_log(s);
 }
 
 struct key_check {

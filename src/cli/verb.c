@@ -90,18 +90,6 @@ static void fill_params(struct verb_call *v)
     }
 }
 
-static void release_params(struct verb_call *v)
-{
-    for (const struct shape_field *f = fields_of(v->verb->operation); f && f->name; f++) {
-        VEC(const char *) *texts = (void *)((char *)v->params + f->offset);
-        if (f->type == SHAPE_STRINGS)
-            vec_release(texts);
-    }
-    free(v->params);
-    free(v->joined);
-    vec_release(&v->words);
-}
-
 static bool take_word(void *call, const char *word, struct error *e)
 {
     struct verb_call *v = call;
@@ -283,7 +271,14 @@ static int run_verb(const struct cli_command *self, int argc, char **argv)
         operation_close(&context);
         setup_release(&setup);
     }
-    release_params(&v);
+    for (const struct shape_field *f = fields_of(v.verb->operation); f && f->name; f++) {
+        VEC(const char *) *texts = (void *)((char *)v.params + f->offset);
+        if (f->type == SHAPE_STRINGS)
+            vec_release(texts);
+    }
+    free(v.params);
+    free(v.joined);
+    vec_release(&v.words);
     return status;
 }
 
