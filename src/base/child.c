@@ -1,5 +1,5 @@
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* accept4(), pipe2(), closefrom() and POSIX_SPAWN_SETSID, where they exist */
+#define _GNU_SOURCE /* accept4(), pipe2() and closefrom(), where they exist */
 #endif
 #include "base/child.h"
 
@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 #include "base/vec.h"
 
 #ifdef __linux__
@@ -94,6 +94,10 @@ bool descriptors_pipe(int ends[2])
  *
  * It is forked while other threads may hold any lock: it calls async-signal-safe functions only. */
 
+extern char **environ;
+
+enum { EXTRA_FD = 3 };
+
 /* The numbers of its descriptors. Those in struct supervision are SUPERVISOR_FREE or above. */
 enum {
     SUPERVISOR_LEASH = 4,
@@ -101,18 +105,17 @@ enum {
     SUPERVISOR_IN,
     SUPERVISOR_OUT,
     SUPERVISOR_EXTRA,
+    SUPERVISOR_SANDBOX,
     SUPERVISOR_FREE
 };
 
 struct supervision {
-    int leash;                         /* a byte: SIGTERM to the group; closed: end all */
-    int news;                          /* it writes supervisor_news there */
-    int in, out, extra;                /* for the program; -1: none */
-    bool spares_daemons, spares_group; /* as in child.h */
-    const char *const *argv;
-    char *const *environment;
-    const posix_spawn_file_actions_t *files; /* in terms of the numbers above */
-    const posix_spawnattr_t *attributes;
+    int leash;          /* a byte: SIGTERM to the group; closed: end all */
+    int news;           /* it writes supervisor_news there */
+    int in, out, extra; /* for the program; -1: none */
+    int sandbox;        /* the descriptor of it; -1: none */
+    const struct child_command *command;
+    const char *const *argv; /* with the shell that changes the directory */
 };
 
 /* STARTED and then one of the last two, or NOT_STARTED alone. */
@@ -134,6 +137,21 @@ enum { SUPERVISOR_ENDED_ALL, SUPERVISOR_LEFT_SOME = 90 };
 /* The kernel's list of our children: "12 13 ". */
 static const char children[] = "/proc/thread-self/children";
 
+/* A pipe whose ends are above the numbers that the supervisor uses. */
+static bool open_pipe(int *reader, int *writer)
+{
+    int fds[2];
+    if (!descriptors_pipe(fds))
+        return false;
+    *reader = fcntl(fds[0], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
+    *writer = fcntl(fds[1], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
+    int cause = errno;
+    close(fds[0]);
+    close(fds[1]);
+    errno = cause;
+    return *reader >= 0 && *writer >= 0;
+}
+
 static void place(int from, int to)
 {
     if (from < 0)
@@ -150,6 +168,7 @@ static void keep_only(const struct supervision *s)
     place(s->in, SUPERVISOR_IN);
     place(s->out, SUPERVISOR_OUT);
     place(s->extra, SUPERVISOR_EXTRA);
+    place(s->sandbox, SUPERVISOR_SANDBOX);
 #ifdef HAVE_CLOSEFROM
     closefrom(SUPERVISOR_FREE);
 #else
@@ -243,6 +262,46 @@ static void ignore(int number)
     (void)number;
 }
 
+/* Becomes the program, in a process of the supervisor. Returns only when that fails, with errno. */
+static void become(const struct supervision *s)
+{
+    const struct child_command *c = s->command;
+    sigset_t none;
+    sigemptyset(&none);
+    /* Without a controlling terminal nothing can ask there for a password, or write over the
+     * screen. */
+    setsid();
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); /* those that cannot be set are so */
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if ((c->input && dup2(SUPERVISOR_IN, STDIN_FILENO) < 0) ||
+        dup2(SUPERVISOR_OUT, STDOUT_FILENO) < 0 ||
+        (c->with_errors && dup2(SUPERVISOR_OUT, STDERR_FILENO) < 0) ||
+        (c->extra > 0 && dup2(SUPERVISOR_EXTRA, EXTRA_FD) < 0) ||
+        (c->sandbox && !sandbox_enter(c->sandbox, SUPERVISOR_SANDBOX)))
+        return;
+    execve(s->argv[0], (char *const *)s->argv, c->environment ? c->environment : environ);
+}
+
+/* Returns 0, or the errno of what failed. */
+static int start_program(const struct supervision *s, pid_t *program)
+{
+    int reader = -1, writer = -1, fault = 0;
+    if (!open_pipe(&reader, &writer) || (*program = fork()) < 0)
+        return errno;
+    if (*program == 0) {
+        become(s);
+        fault = errno;
+        (void)!write(writer, &fault, sizeof fault);
+        _exit(SUPERVISOR_ENDED_ALL);
+    }
+    close(writer);
+    while (read(reader, &fault, sizeof fault) < 0 && errno == EINTR)
+        continue;
+    close(reader);
+    return fault;
+}
+
 /* Runs in the forked process, with all signals blocked. */
 static _Noreturn void supervisor_run(const struct supervision *s)
 {
@@ -256,22 +315,20 @@ static _Noreturn void supervisor_run(const struct supervision *s)
     setsid();
 #ifdef __linux__
     /* Adopt orphans; without the list of children they could not be found. */
-    if (!s->spares_daemons && access(children, R_OK) == 0)
+    if (!s->command->spares_daemons && access(children, R_OK) == 0)
         prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
-    int fault = posix_spawn(&program, s->argv[0], s->files, s->attributes, (char *const *)s->argv,
-                            s->environment);
-    close(SUPERVISOR_IN);
-    close(SUPERVISOR_OUT);
-    close(SUPERVISOR_EXTRA);
+    int fault = start_program(s, &program);
+    for (int fd = SUPERVISOR_IN; fd < SUPERVISOR_FREE; fd++)
+        close(fd);
     if (fault) {
         tell(SUPERVISOR_NOT_STARTED, fault);
         _exit(SUPERVISOR_ENDED_ALL);
     }
     tell(SUPERVISOR_STARTED, program);
     bool ended = watch(program);
-    _exit(kill_all(program, ended && s->spares_group) ? SUPERVISOR_ENDED_ALL
-                                                      : SUPERVISOR_LEFT_SOME);
+    _exit(kill_all(program, ended && s->command->spares_group) ? SUPERVISOR_ENDED_ALL
+                                                               : SUPERVISOR_LEFT_SOME);
 }
 
 /* --- the start -------------------------------------------------------------------------------- */
@@ -285,21 +342,12 @@ struct process {
     int64_t latest_ms; /* then: clock_mono_ms() at which no more is waited for */
 };
 
-extern char **environ;
-
-enum { EXTRA_FD = 3, LONGEST_END_MS = 3000 };
-
-/* Without a controlling terminal nothing can ask there for a password, or write over the screen. */
-#ifdef POSIX_SPAWN_SETSID
-enum { GROUP_FLAG = POSIX_SPAWN_SETSID };
-#else
-enum { GROUP_FLAG = POSIX_SPAWN_SETPGROUP };
-#endif
+enum { LONGEST_END_MS = 3000 };
 
 /* The ends of the pipes; -1: not open. */
 struct ends {
     int our_in, our_out, our_leash, our_news;
-    int child_in, child_out, its_leash, its_news, extra;
+    int child_in, child_out, its_leash, its_news, extra, sandbox;
 };
 
 static void close_end(int *fd)
@@ -309,96 +357,28 @@ static void close_end(int *fd)
     *fd = -1;
 }
 
-/* A pipe whose ends are above the numbers that the supervisor uses. */
-static bool open_pipe(int *reader, int *writer)
-{
-    int fds[2];
-    if (!descriptors_pipe(fds))
-        return false;
-    *reader = fcntl(fds[0], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
-    *writer = fcntl(fds[1], F_DUPFD_CLOEXEC, SUPERVISOR_FREE);
-    int cause = errno;
-    close(fds[0]);
-    close(fds[1]);
-    errno = cause;
-    return *reader >= 0 && *writer >= 0;
-}
-
 /* These return 0 or an errno. */
-
-static int set_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGKILL);
-    sigdelset(&all, SIGSTOP);
-    int fault = posix_spawnattr_setsigmask(attributes, &none);
-    if (!fault)
-        fault = posix_spawnattr_setsigdefault(attributes, &all);
-    if (!fault)
-        fault = posix_spawnattr_setpgroup(attributes, 0);
-    if (!fault)
-        fault = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
-                                                         POSIX_SPAWN_SETSIGDEF | GROUP_FLAG);
-    return fault;
-}
-
-static int set_files(posix_spawn_file_actions_t *files, const struct child_command *c)
-{
-    int fault =
-        c->input ? posix_spawn_file_actions_adddup2(files, SUPERVISOR_IN, STDIN_FILENO)
-                 : posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!fault)
-        fault = posix_spawn_file_actions_adddup2(files, SUPERVISOR_OUT, STDOUT_FILENO);
-    if (!fault)
-        fault =
-            c->with_errors
-                ? posix_spawn_file_actions_adddup2(files, SUPERVISOR_OUT, STDERR_FILENO)
-                : posix_spawn_file_actions_addopen(files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    if (!fault && c->extra > 0)
-        fault = posix_spawn_file_actions_adddup2(files, SUPERVISOR_EXTRA, EXTRA_FD);
-    return fault;
-}
 
 static int start_supervisor(const struct child_command *c, const struct ends *ends,
                             const char *const *argv, pid_t *pid)
 {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    int fault = posix_spawn_file_actions_init(&files);
-    if (fault)
-        return fault;
-    fault = posix_spawnattr_init(&attributes);
-    if (!fault) {
-        const struct supervision s = {.leash = ends->its_leash,
-                                      .news = ends->its_news,
-                                      .in = ends->child_in,
-                                      .out = ends->child_out,
-                                      .extra = ends->extra,
-                                      .spares_daemons = c->spares_daemons,
-                                      .spares_group = c->spares_group,
-                                      .argv = argv,
-                                      .environment = c->environment ? c->environment : environ,
-                                      .files = &files,
-                                      .attributes = &attributes};
-        fault = set_attributes(&attributes);
-        if (!fault)
-            fault = set_files(&files, c);
-        if (!fault) {
-            /* Our handlers must not run in the forked process. */
-            sigset_t all, before;
-            sigfillset(&all);
-            pthread_sigmask(SIG_SETMASK, &all, &before);
-            *pid = fork();
-            if (*pid == 0)
-                supervisor_run(&s);
-            fault = *pid < 0 ? errno : 0;
-            pthread_sigmask(SIG_SETMASK, &before, NULL);
-        }
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&files);
+    const struct supervision s = {.leash = ends->its_leash,
+                                  .news = ends->its_news,
+                                  .in = ends->child_in,
+                                  .out = ends->child_out,
+                                  .extra = ends->extra,
+                                  .sandbox = ends->sandbox,
+                                  .command = c,
+                                  .argv = argv};
+    /* Our handlers must not run in the forked process. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    *pid = fork();
+    if (*pid == 0)
+        supervisor_run(&s);
+    int fault = *pid < 0 ? errno : 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return fault;
 }
 
@@ -426,12 +406,14 @@ static int start_in_directory(const struct child_command *c, const struct ends *
 /* Does not wait: whether the program itself starts is among the news. */
 static bool start(const struct child_command *c, struct process *p, struct error *e)
 {
-    struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1};
+    struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     bool open =
         open_pipe(&ends.our_out, &ends.child_out) && open_pipe(&ends.our_news, &ends.its_news) &&
         open_pipe(&ends.its_leash, &ends.our_leash) &&
         (!c->input || open_pipe(&ends.child_in, &ends.our_in)) &&
         (c->extra <= 0 || (ends.extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) >= 0) &&
+        (!c->sandbox ||
+         (ends.sandbox = fcntl(c->sandbox->files, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) >= 0) &&
         fcntl(ends.our_out, F_SETFL, O_NONBLOCK) == 0 &&
         (ends.our_in < 0 || fcntl(ends.our_in, F_SETFL, O_NONBLOCK) == 0);
     int fault = open ? 0 : errno;
@@ -442,6 +424,7 @@ static bool start(const struct child_command *c, struct process *p, struct error
     close_end(&ends.its_leash);
     close_end(&ends.its_news);
     close_end(&ends.extra);
+    close_end(&ends.sandbox);
     if (fault) {
         close_end(&ends.our_in);
         close_end(&ends.our_out);
