@@ -41,6 +41,7 @@ hnswlib                            ^src/index/hnsw
 pcre2                              ^src/agent/pattern[.]c$
 cJSON                             ^src/base/json[.]c$
 curl/                             ^src/provider/http[.]c$
+<(seccomp|linux/(seccomp|capability))[.]h   ^src/base/sandbox[.]c$
 libxml/                           ^src/knowledge/markup[.]c$
 <archive                          ^src/knowledge/package[.]c$
 microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
@@ -63,6 +64,7 @@ SYMBOLS='
 ^cJSON_                                                                         ^src/base/json[.]o$
 ^curl_                                                                          ^src/provider/http[.]o$
 ^(xml|html)[A-Z]                                                                ^src/knowledge/markup[.]o$
+^seccomp_                                                                       ^src/base/sandbox[.]o$
 ^archive_                                                                       ^src/knowledge/package[.]o$
 ^MHD_                                                                           ^src/serve/libmicrohttpd[.]o$
 '

@@ -384,7 +384,7 @@ static int start_supervisor(const struct child_command *c, const struct ends *en
 
 static int start_in_directory(const struct child_command *c, const struct ends *ends, pid_t *pid)
 {
-    /* Not every posix_spawn() can change the directory; a shell can, and sets PWD, too. */
+    /* A shell changes the directory, since it sets PWD, too. */
     const char *const shell[] = {"/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh",
                                  c->directory};
     AUTO(vec_release_local) VEC(const char *) argv = {0};

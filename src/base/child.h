@@ -15,6 +15,8 @@
 #include "base/err.h"
 #include "base/wakeup.h"
 
+struct sandbox;
+
 struct child_command {
     const char *const *argv;  /* argv[0]: the path of the program; ends with NULL */
     const char *directory;    /* working directory, an absolute path that exists; NULL: ours */
@@ -28,6 +30,7 @@ struct child_command {
                             keeps a clipboard */
     bool with_errors;    /* standard error joins the output; else it is discarded */
     int64_t deadline_ms; /* clock_mono_ms() at which it is killed */
+    const struct sandbox *sandbox; /* confines the program and all that it starts; NULL: nothing */
     const struct wakeup *wakeup; /* NULL: none */
     /* Takes a piece of output, which is wiped afterwards; false: no more is wanted, and the child
      * is killed. NULL: output is dropped. */

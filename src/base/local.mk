@@ -11,6 +11,7 @@ libtiro_a_SOURCES += \
 	src/base/json_pack.h \
 	src/base/mem.c src/base/mem.h \
 	src/base/paths.c src/base/paths.h \
+	src/base/sandbox.c src/base/sandbox.h \
 	src/base/shape.c src/base/shape.h \
 	src/base/utf8.c src/base/utf8.h \
 	src/base/vec.h \

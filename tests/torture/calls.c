@@ -9,7 +9,6 @@
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,12 +339,6 @@ IN_PROCESS(pid_t, fork, (void), (), -1, EAGAIN, ENOMEM)
 IN_PROCESS(pid_t, waitpid, (pid_t pid, int *status, int options), (pid, status, options), -1, EINTR)
 IN_PROCESS(int, waitid, (idtype_t type, id_t id, siginfo_t *out, int options),
            (type, id, out, options), -1, EINTR)
-CODE(posix_spawn, TORTURE_PROCESS,
-     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files,
-      const posix_spawnattr_t *attributes, char *const argv[], char *const environment[]),
-     (pid, path, files, attributes, argv, environment), EAGAIN, ENOMEM)
-CODE(posix_spawn_file_actions_adddup2, TORTURE_PROCESS,
-     (posix_spawn_file_actions_t * files, int fd, int to), (files, fd, to), ENOMEM)
 CODE(pthread_create, TORTURE_PROCESS,
      (pthread_t * out, const pthread_attr_t *attributes, void *(*run)(void *), void *context),
      (out, attributes, run, context), EAGAIN)
