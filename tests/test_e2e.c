@@ -222,6 +222,7 @@ TEST(children_see_no_keys)
     setenv("TIRO_EMBEDDING_API_KEY", KEY, 1);
     setenv("TIRO_OPENAI_BASE_URL", "https://me:" KEY "@127.0.0.1:1/", 1);
     setenv("TIRO_TOOLS_ENVIRONMENT", "MINE_* ANTHROPIC_API_KEY", 1);
+    setenv("TIRO_TOOLS_SANDBOX", "off", 1); /* in it, the others' cannot be read at all */
     setenv("MINE_ONE", "wanted", 1);
     setenv("SOME_OTHER", "unwanted", 1);
     queue((struct reply){.tool_name = "run_command", .tool_args = "{\"command\":\"" LOOK "\"}"});

@@ -162,6 +162,9 @@ bool guard_asks(const char *path)
 
 #define BETWEEN_WORDS " \t\r\n,"
 
+/* A word of [tools] ask alone. */
+static const char outside_sandbox[] = "outside-sandbox";
+
 static bool contains(const struct approval_names *names, const char *word)
 {
     for (size_t i = 0; i < names->len; i++)
@@ -205,15 +208,16 @@ static bool unknown_word(const struct toolset *tools, const char *source, const 
                    source, word, classes);
 }
 
-/* Adds the known words, and complains of the first other one. */
+/* Adds the known words, and complains of the first other one. `also` is a word of this list; NULL:
+ * none. */
 static bool read_words(struct approval_names *names, const struct toolset *tools,
-                       const char *source, const char *text, struct error *e)
+                       const char *source, const char *text, const char *also, struct error *e)
 {
     bool ok = true;
     for (text += strspn(text, BETWEEN_WORDS); *text; text += strspn(text, BETWEEN_WORDS)) {
         size_t len = strcspn(text, BETWEEN_WORDS);
         auto_free char *word = mem_strndup(text, len);
-        bool known = toolset_find(tools, word);
+        bool known = toolset_find(tools, word) || (also && strcmp(word, also) == 0);
         for (int i = 0; i < TOOL_CLASS_COUNT; i++)
             known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;
         if (known)
@@ -241,11 +245,11 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
     bool ok = true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         ok = read_words(lists[i].names, tools, lists[i].source, config_string(config, lists[i].key),
-                        ok ? e : NULL) &&
+                        lists[i].names == &p->ask ? outside_sandbox : NULL, ok ? e : NULL) &&
              ok;
     struct approval_names also = {0};
     if (also_allow)
-        ok = read_words(&also, tools, "--allow", also_allow, ok ? e : NULL) && ok;
+        ok = read_words(&also, tools, "--allow", also_allow, NULL, ok ? e : NULL) && ok;
     for (size_t i = 0; i < also.len; i++) {
         add(&p->allow, also.items[i]);
         for (size_t k = p->ask.len; k > 0; k--) {
@@ -257,6 +261,11 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
     }
     vec_free_each(&also);
     return ok;
+}
+
+bool approval_spares_sandbox(const struct approval_policy *p)
+{
+    return contains(&p->ask, outside_sandbox);
 }
 
 static bool decided(const struct approval_policy *p, const char *word, enum approval_verdict *out)

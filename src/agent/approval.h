@@ -62,6 +62,10 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
                           const struct toolset *tools, const char *also_allow, struct error *e);
 void approval_policy_release(struct approval_policy *p);
 
+/* [tools] ask has the word outside-sandbox: what would ask runs without a question while it stays
+ * in the sandbox. */
+bool approval_spares_sandbox(const struct approval_policy *p);
+
 /* `grant`: of the call that is decided about (tool_call_grant()); NULL: none covers it. */
 enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool,
                                       const char *grant);

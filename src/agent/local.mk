@@ -3,6 +3,8 @@ libtiro_a_SOURCES += \
 	src/agent/agent.h \
 	src/agent/approval.c \
 	src/agent/approval.h \
+	src/agent/bounds.c \
+	src/agent/bounds.h \
 	src/agent/budget.c \
 	src/agent/budget.h \
 	src/agent/confine.c \

@@ -333,6 +333,12 @@ char *tool_call_grant(const struct tool_call *call)
     return out.len > 0 ? buf_take(&out) : NULL;
 }
 
+enum tool_bounds tool_call_bounds(const struct tool_call *call)
+{
+    const struct tool *tool = call->tool;
+    return tool->bounds ? tool->bounds(tool->self, call->args) : BOUNDS_NONE;
+}
+
 bool tool_call_is_guarded(struct tool_call *call)
 {
     const struct tool *tool = call->tool;

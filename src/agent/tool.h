@@ -72,6 +72,13 @@ enum tool_consent {
     CONSENT_GIVEN     /* never: it says what it did */
 };
 
+/* Whether a call stays in the sandbox. */
+enum tool_bounds {
+    BOUNDS_NONE,   /* there is none */
+    BOUNDS_HOLD,   /* it does; [tools] ask = outside-sandbox spares the question */
+    BOUNDS_WIDENED /* it asks for more: the user is asked about each such call */
+};
+
 /* How the arguments are checked before run(). */
 enum tool_check {
     CHECK_SCHEMA,
@@ -118,6 +125,9 @@ struct tool {
     /* The resolved path that a call reaches; the caller frees. NULL: none, or it cannot be
      * followed. No such function: it takes no path. */
     char *(*reaches)(const void *self, const struct json *args);
+
+    /* No such function: BOUNDS_NONE. */
+    enum tool_bounds (*bounds)(const void *self, const struct json *args);
 
     /* Appends the name of a set of calls, for a person to read: allowing this call for the session
      * allows all calls with the same text. Nothing: each call is asked about. No such function: all
@@ -271,9 +281,11 @@ const char *read_files_doubt(const struct read_files *r, const char *path, const
 
 /* The parts of a conversation that its sources use. */
 struct tool_host {
-    int root_fd;             /* the working directory, which no path leaves; -1: there is none */
-    const char *root;        /* its resolved name */
-    const char *environment; /* names of further variables for a command; NULL: none */
+    int root_fd;                /* the working directory, which no path leaves; -1: there is none */
+    const char *root;           /* its resolved name */
+    const char *environment;    /* names of further variables for a command; NULL: none */
+    bool sandbox;               /* commands run in one, where the kernel can */
+    const char *sandbox_writes; /* further directories that they change; NULL: none */
     const struct tool_surface *surface; /* NULL: it does nothing for tools */
     const struct tool_memory *memory;   /* NULL: there is none */
     const struct tool_learned *learned; /* NULL: there is none */
@@ -349,6 +361,8 @@ void tool_call_release(struct tool_call *call);
 /* Finds out where the call's path leads; `guarded` is that place. Such a call is to be asked
  * whatever is allowed, and without `asked` it fails. */
 bool tool_call_is_guarded(struct tool_call *call);
+
+enum tool_bounds tool_call_bounds(const struct tool_call *call);
 
 /* The calls that are allowed with this one for the session, for a person to read; the caller
  * frees. NULL: it is asked about each time. */

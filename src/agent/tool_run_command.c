@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/bounds.h"
 #include "agent/simple_command.h"
 #include "agent/tool.h"
 #include "base/buf.h"
@@ -60,8 +61,30 @@ static void add_end(enum child_end end, const char *how, int64_t ran_ms, struct 
     }
 }
 
+enum access { ACCESS_PROJECT, ACCESS_NETWORK, ACCESS_ALL };
+
+static enum access access_of(const struct json *args)
+{
+    const char *word = json_get_string(args, "access");
+    return !word || strcmp(word, "project") == 0 ? ACCESS_PROJECT
+           : strcmp(word, "network") == 0        ? ACCESS_NETWORK
+                                                 : ACCESS_ALL;
+}
+
+/* A surface may run it in a terminal of its own, which nothing confines. */
+static enum tool_bounds bounds(const void *self, const struct json *args)
+{
+    const struct tool_host *host = self;
+    if (!bounds_hold(host))
+        return BOUNDS_NONE;
+    if (access_of(args) != ACCESS_PROJECT)
+        return BOUNDS_WIDENED;
+    return host->surface ? BOUNDS_NONE : BOUNDS_HOLD;
+}
+
 struct running {
     const char *command;
+    enum access access;
     int64_t started_ms, deadline_ms;
     struct head_tail output;
 };
@@ -73,6 +96,12 @@ static bool run_child(const struct tool_context *context, struct running *r, str
     struct child_result result;
     struct error e = {0};
     char status[16];
+    bool confined = r->access != ACCESS_ALL && bounds_hold(host);
+    AUTO(sandbox_release) struct sandbox sandbox = {.files = -1};
+    if (confined && !bounds_make(host, r->access == ACCESS_NETWORK, &sandbox, &e)) {
+        buf_addstr(out, e.text);
+        return false;
+    }
     child_environment_init(&environment, environ, CHILD_OF_MODEL, host->environment);
     const struct child_command command = {
         .argv = (const char *const[]){"/bin/sh", "-c", "--", r->command, NULL},
@@ -81,6 +110,7 @@ static bool run_child(const struct tool_context *context, struct running *r, str
         .with_errors = true,
         .deadline_ms = r->deadline_ms,
         .wakeup = context->wakeup,
+        .sandbox = confined ? &sandbox : NULL,
         .take = take,
         .context = &r->output};
     if (!child_run(&command, &result, &e)) {
@@ -92,7 +122,10 @@ static bool run_child(const struct tool_context *context, struct running *r, str
     add_end(result.end, status, clock_mono_ms() - r->started_ms, out);
     if (result.left_some)
         buf_addstr(out, "\n[some of what it started could not be ended]");
-    return result.end == CHILD_EXITED && result.status == 0;
+    bool ok = result.end == CHILD_EXITED && result.status == 0;
+    if (confined && !ok)
+        bounds_explain(host, r->access == ACCESS_NETWORK, out);
+    return ok;
 }
 
 static bool show_run(struct running *r, const struct surface_run *run, struct buf *out)
@@ -125,6 +158,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     int64_t now = clock_mono_ms(), seconds = json_get_int(args, "timeout", 0);
     bool sooner = seconds > 0 && seconds < (context->deadline_ms - now) / 1000;
     struct running r = {.command = json_get_string(args, "command"),
+                        .access = access_of(args),
                         .started_ms = now,
                         .deadline_ms = sooner ? now + 1000 * seconds : context->deadline_ms};
     AUTO(surface_run_release) struct surface_run run = {.output = BUF_INIT, .status = -1};
@@ -150,34 +184,49 @@ static bool run(const struct tool_context *context, const struct json *args, str
 static bool preview(const struct tool_context *context, const struct json *args,
                     struct tool_sight *sight, struct buf *out)
 {
+    static const char *const reaches[] = {[ACCESS_PROJECT] = "",
+                                          [ACCESS_NETWORK] = ", with the network",
+                                          [ACCESS_ALL] = ", OUTSIDE the sandbox"};
     const struct tool_host *host = context->self;
+    enum access access = bounds_hold(host) ? access_of(args) : ACCESS_PROJECT;
     (void)sight;
     if (!check_directory(context, out))
         return false;
-    buf_addf(out, "in %s:\n%s", host->root, json_get_string(args, "command"));
+    buf_addf(out, "in %s%s:\n%s", host->root, reaches[access], json_get_string(args, "command"));
     return true;
 }
 
 static void grant(const struct json *args, struct buf *out)
 {
-    (void)simple_command_grant(json_get_string(args, "command"), out);
+    if (access_of(args) == ACCESS_PROJECT)
+        (void)simple_command_grant(json_get_string(args, "command"), out);
 }
 
 const struct tool tool_run_command = {
-    .spec = {.name = "run_command",
-             .description =
-                 "Run a command with /bin/sh in the working directory. Returns its output and "
-                 "errors together and its exit status. It has no input and no terminal, and what "
-                 "it leaves in the background is ended with it.",
-             .schema =
-                 TOOL_SCHEMA("\"command\":{\"type\":\"string\"}," TOOL_ARG_WITH(
-                                 "integer", "timeout",
-                                 "\"minimum\":1,\"description\":\"seconds; the user's own limit "
-                                 "holds anyway\""),
-                             TOOL_NEEDS("\"command\""))},
+    .spec =
+        {.name = "run_command",
+         .description =
+             "Run a command with /bin/sh in the working directory. Returns its output and "
+             "errors together and its exit status. It has no input and no terminal, and what "
+             "it leaves in the background is ended with it. A sandbox may confine it: it "
+             "reads files except keys, changes the working directory and $TMPDIR alone, and has "
+             "no network.",
+         .schema = TOOL_SCHEMA(
+             "\"command\":{\"type\":\"string\"}," TOOL_ARG_WITH(
+                 "integer", "timeout",
+                 "\"minimum\":1,\"description\":\"seconds; the user's own limit "
+                 "holds anyway\"") "," TOOL_ARG_WITH("string", "access",
+                                                     "\"enum\":[\"project\",\"network\",\"all\"],"
+                                                     "\"description\":"
+                                                     "\"more than the sandbox allows, if the "
+                                                     "command cannot do without: "
+                                                     "network, or all (no sandbox); the user is "
+                                                     "asked\""),
+             TOOL_NEEDS("\"command\""))},
     .class = TOOL_EXECUTE,
     .timeout = CONFIG_TOOLS_COMMAND_TIMEOUT,
     .run = run,
     .preview = preview,
+    .bounds = bounds,
     .grant = grant,
 };

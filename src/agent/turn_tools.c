@@ -46,6 +46,10 @@ static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
                  "not allowed: %s is a place of keys or of tiro's own files, about which the user "
                  "is asked always, and nobody could be asked",
                  call->guarded);
+    else if (tool_call_bounds(call) == BOUNDS_WIDENED)
+        buf_addstr(out,
+                   "not allowed: the user is asked about each command that leaves the sandbox, "
+                   "and nobody could be asked; call it without \"access\"");
     else
         buf_addf(out,
                  "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
@@ -85,9 +89,12 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
     bool guarded = tool_call_is_guarded(call);
     auto_free char *grant = tool_call_grant(call);
     enum approval_verdict verdict = approval_decide(a->policy, call->tool, grant);
+    enum tool_bounds bounds = tool_call_bounds(call);
     if (verdict == APPROVAL_DENY)
         return deny(out, "not allowed: [tools] deny has this tool");
-    if (verdict == APPROVAL_ASK || guarded)
+    if (verdict == APPROVAL_ASK && bounds == BOUNDS_HOLD && approval_spares_sandbox(a->policy))
+        verdict = APPROVAL_ALLOW;
+    if (verdict == APPROVAL_ASK || guarded || bounds == BOUNDS_WIDENED)
         return ask(t, call, b, out);
     return GATE_OPEN;
 }

@@ -72,13 +72,18 @@
     X(TOOLS_ALLOW, "tools", "allow", TERMINAL_STRING, "read", 0, 0, "",                            \
       "tools or classes (read write execute network) that run without asking")                     \
     X(TOOLS_ASK, "tools", "ask", TERMINAL_STRING, "write execute network", 0, 0, "",               \
-      "tools or classes that ask before they run; overrides allow")                                \
+      "tools or classes that ask before they run; overrides allow. outside-sandbox: a command in " \
+      "the sandbox does not ask")                                                                  \
     X(TOOLS_DENY, "tools", "deny", TERMINAL_STRING, "", 0, 0, "",                                  \
       "tools or classes that never run; overrides allow and ask")                                  \
     X(TOOLS_MAX_TOKENS, "tools", "max_tokens", INTEGER, "20000", 0, 10000000, "",                  \
       "warn when tool definitions take more than this many tokens of a request; 0: never")         \
     X(TOOLS_ENVIRONMENT, "tools", "environment", TERMINAL_STRING, "", 0, 0, "",                    \
       "more environment variables for commands of run_command, as NAME or NAME_*")                 \
+    X(TOOLS_SANDBOX, "tools", "sandbox", TERMINAL_CHOICE, "on", 0, 0, "on off",                    \
+      "run commands of run_command in a sandbox, where the kernel can")                            \
+    X(TOOLS_SANDBOX_WRITES, "tools", "sandbox_writes", TERMINAL_STRING, "", 0, 0, "",              \
+      "more directories that commands in the sandbox may change, such as ~/.cache")                \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
       "most input and output tokens of a session; 0: no limit")                                    \
     X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",               \

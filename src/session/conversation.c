@@ -7,6 +7,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/sandbox.h"
 #include "compact/policy.h"
 #include "knowledge/corpora.h"
 #include "session/backend.h"
@@ -165,6 +166,19 @@ bool converse_check(struct conversation *c, const void *params, void *result, st
     return ok;
 }
 
+static void report_sandbox(struct report_result *r, const struct config *config)
+{
+    const struct sandbox_kernel k = sandbox_kernel();
+    if (strcmp(config_string(config, CONFIG_TOOLS_SANDBOX), "on") != 0)
+        report_add(r, "sandbox", "off; [tools] sandbox");
+    else if (k.lack)
+        report_add(r, "sandbox", "none: %s; commands of the model can do what you can", k.lack);
+    else
+        report_add(r, "sandbox", "on; files and network by Landlock %d and seccomp%s%s", k.landlock,
+                   k.landlock < 2 ? "; no file can be moved to another directory" : "",
+                   k.landlock < 6 ? "; not signals: a command can end your other programs" : "");
+}
+
 bool converse_report(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct report_result *out = result;
@@ -181,6 +195,7 @@ bool converse_report(struct conversation *c, const void *params, void *result, s
     else
         report_add(out, "store", "%s, schema %d", path, SCHEMA_VERSION);
     report_memory(out, c->config, &c->wakeup);
+    report_sandbox(out, c->config);
     if (c->engine->learned && learned_count(c->lasting, c->project, &n, &fault))
         report_add(out, "learned",
                    "%lld told to models, %lld wait for you, %lld replaced, %lld rejected",

@@ -43,6 +43,8 @@ void conversation_work_in(struct conversation *c, const char *directory)
         .root_fd = c->root_fd,
         .root = c->root,
         .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
+        .sandbox = strcmp(config_string(c->config, CONFIG_TOOLS_SANDBOX), "on") == 0,
+        .sandbox_writes = config_string(c->config, CONFIG_TOOLS_SANDBOX_WRITES),
         .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
         .memory = c->engine->memory ? &c->tool_memory : NULL,
         .learned = c->engine->learned ? &c->tool_learned : NULL,

@@ -1,0 +1,163 @@
+#include "agent/bounds.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "agent/approval.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "base/vec.h"
+
+enum { MOST_NAMES = 4096, LEVELS = 3 };
+
+struct places {
+    VEC(const char *) hidden; /* each ends with NULL as it is given away */
+    VEC(const char *) writable;
+    VEC(char *) owned; /* what those borrow */
+};
+
+static void places_release(struct places *p)
+{
+    vec_release(&p->hidden);
+    vec_release(&p->writable);
+    vec_free_each(&p->owned);
+}
+
+bool bounds_hold(const struct tool_host *host)
+{
+    return host->sandbox && !sandbox_kernel().lack;
+}
+
+static const char *own(struct places *p, char *path)
+{
+    vec_push(&p->owned, path);
+    return path;
+}
+
+/* A resolved directory and a name in it; what a link there leads to is hidden, too. */
+static void hide(struct places *p, const char *path)
+{
+    char *found = realpath(path, NULL);
+    vec_push(&p->hidden, own(p, mem_strdup(path)));
+    if (found)
+        vec_push(&p->hidden, own(p, found));
+}
+
+/* --- what can be changed ---------------------------------------------------------------------- */
+
+static void let_write(struct places *p, const char *path)
+{
+    char *found = *path == '/' ? realpath(path, NULL) : NULL;
+    if (found)
+        vec_push(&p->writable, own(p, found));
+}
+
+static void find_writable(struct places *p, const struct tool_host *host, const char *home)
+{
+    const char *temporary = getenv("TMPDIR"), *word = host->sandbox_writes;
+    let_write(p, host->root);
+    let_write(p, temporary && *temporary ? temporary : "/tmp");
+    for (size_t len; word && *(word += strspn(word, " \t\r\n,")); word += len) {
+        len = strcspn(word, " \t\r\n,");
+        auto_free char *name = mem_strndup(word, len);
+        auto_free char *path =
+            strncmp(name, "~/", 2) == 0 ? paths_join(home, name + 2) : mem_strdup(name);
+        let_write(p, path);
+    }
+}
+
+static bool is_writable(const struct places *p, const char *path)
+{
+    for (size_t i = 0; i < p->writable.len; i++) {
+        size_t len = strlen(p->writable.items[i]);
+        if (strncmp(path, p->writable.items[i], len) == 0 &&
+            (path[len] == '\0' || path[len] == '/'))
+            return true;
+    }
+    return false;
+}
+
+/* --- what is hidden --------------------------------------------------------------------------- */
+
+static void hide_keys(struct places *p, const struct guard *guard, const char *home)
+{
+    size_t at = 0, names = 0;
+    VEC(char *) directories = {0};
+    vec_push(&directories, mem_strdup(home));
+    for (const char *const *key = guard_keys; *key; key++) {
+        const char *slash = strrchr(*key, '/');
+        auto_free char *in = mem_strndup(*key, slash ? (size_t)(slash - *key) : 0);
+        if (slash)
+            vec_push(&directories, paths_join(home, in));
+    }
+    for (int level = 0; level < LEVELS; level++) {
+        for (size_t end = directories.len; at < end && names < MOST_NAMES; at++) {
+            DIR *d = opendir(directories.items[at]);
+            const struct dirent *entry;
+            while (d && names++ < MOST_NAMES && (entry = readdir(d))) {
+                char *path = paths_join(directories.items[at], entry->d_name);
+                if (guard_begins(guard, path))
+                    hide(p, path);
+                if (entry->d_type == DT_DIR && *entry->d_name != '.' && (level > 0 || at == 0) &&
+                    !is_writable(p, path))
+                    vec_push(&directories, path);
+                else
+                    free(path);
+            }
+            if (d)
+                closedir(d);
+        }
+    }
+    vec_free_each(&directories);
+}
+
+static void find_hidden(struct places *p, const char *home)
+{
+    static const char *const of_root[] = {"/etc/shadow",     "/etc/shadow-", "/etc/gshadow",
+                                          "/etc/gshadow-",   "/etc/ssh",     "/etc/ssl/private",
+                                          "/etc/krb5.keytab"};
+    AUTO(guard_release) struct guard guard;
+    guard_init(&guard);
+    for (size_t i = 0; i < guard.own.len; i++)
+        hide(p, guard.own.items[i]);
+    if (home)
+        hide_keys(p, &guard, home);
+    for (size_t i = 0; geteuid() == 0 && i < sizeof of_root / sizeof *of_root; i++)
+        hide(p, of_root[i]);
+}
+
+bool bounds_make(const struct tool_host *host, bool network, struct sandbox *out, struct error *e)
+{
+    const char *named = getenv("HOME");
+    auto_free char *home = named && *named == '/' ? realpath(named, NULL) : NULL;
+    AUTO(places_release) struct places places = {0};
+    find_writable(&places, host, home ? home : "");
+    find_hidden(&places, home);
+    vec_push(&places.hidden, NULL);
+    vec_push(&places.writable, NULL);
+    const struct sandbox_rules rules = {
+        .hidden = places.hidden.items, .writable = places.writable.items, .network = network};
+    return sandbox_make(out, &rules, e);
+}
+
+void bounds_explain(const struct tool_host *host, bool network, struct buf *out)
+{
+    static const char *const words[] = {
+        "ermission denied", "peration not permitted", "EACCES",       "EPERM",
+        "ead-only file",    "etwork is unreachable",  "resolve host", "name resolution",
+        "EAI_AGAIN"}; /* as in "Permission", "permission" */
+    bool refused = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words && !refused; i++)
+        refused = strstr(out->data, words[i]) != NULL;
+    if (refused)
+        buf_addf(out,
+                 "\n[the sandbox may have refused something: a command changes files in %s and the "
+                 "directory of temporary files alone, and none beside keys or tiro's own files, "
+                 "which are hidden; it has no %s. If it needs more, call again with access "
+                 "\"%sall\"; the user is asked.]",
+                 host->root, network ? "unix sockets" : "network",
+                 network ? "" : "network\" or \"");
+}
