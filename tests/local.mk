@@ -15,6 +15,7 @@ SUITE_TESTS = \
 	tests/test_store_faults.c \
 	tests/test_hostile_documents.c \
 	tests/test_child.c \
+	tests/test_sandbox.c \
 	tests/test_completion.c \
 	tests/test_damaged_stores.c \
 	tests/test_recall_quality.c \
