@@ -172,6 +172,39 @@ TEST(the_client_writes_what_was_compared_with_its_text)
     assert_string_equal(support_read(note()), "on the disk\n");
 }
 
+static int ask_to_edit(const char *from, const char *to)
+{
+    queue_tool(
+        "edit_file",
+        support_text("{'path':'note.txt','edits':[{'old_text':'%s','new_text':'%s'}]}", from, to));
+    return prompt("Edit it.");
+}
+
+/* The text that counts is that of the client, when it is read and when it is changed. */
+TEST(an_edit_is_of_the_text_that_the_client_has)
+{
+    int id = ask_to_read(WRITES, "{'path':'note.txt'}");
+    give_text("open\\r\\nnot saved\\r\\n");
+    expect_stop(id, "end_turn");
+    id = ask_to_edit("open\\nnot", "open, not");
+    give_text("open\\r\\nnot saved\\r\\n");
+    const struct json *permission = next_permission();
+    assert_json(json_get(asked_for(permission), "toolCall"),
+                "{'kind':'edit','content':[{'type':'diff','newText':'open, not saved␍\n'}]}");
+    allow(permission);
+    give_text("open\\r\\nnot saved\\r\\n");
+    const struct json *asked = next_request("fs/write_text_file");
+    assert_json(asked_for(asked), "{'content':'open, not saved\\r\\n'}");
+    answer_with(asked, "null");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "replaced 1 text");
+    id = ask_to_edit("saved", "lost"); /* of what it wrote; the user has typed since */
+    give_text("open, not saved, by me\\r\\n");
+    expect_stop(id, "end_turn");
+    assert_text(last_body(), "note.txt changed since it was read; nothing was written");
+    assert_string_equal(support_read(note()), "on the disk\n");
+}
+
 TEST(a_new_file_is_written_by_the_client)
 {
     begin_with(WRITES);

@@ -111,6 +111,36 @@ static void expect_stopped(enum stop_reason reason, const char *part)
     {                                                                                              \
         .tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE                              \
     }
+/* The answer of the user is for the change that was shown; it is kept with the result. */
+TEST(an_edit_is_kept_with_its_result)
+{
+    static const char edits[] =
+        "{\"path\":\"note.txt\",\"edits\":[{\"old_text\":\"two\",\"new_text\":\"2\"}]}";
+    support_write(support_path("note.txt"), "forty-two\n");
+    play.offer = "full";
+    play.answer = APPROVAL_ALLOW;
+    PLAY({.tool = "edit_file", .args = edits, .stop = STOP_TOOL_USE},
+         {.tool = "read_file", .args = "{\"path\":\"note.txt\"}", .stop = STOP_TOOL_USE},
+         {.tool = "edit_file", .args = edits, .stop = STOP_TOOL_USE},
+         {.text = "42", .stop = STOP_END_TURN});
+    assert_int_equal(play.questions, 1); /* the first had not read it */
+    assert_string_equal(play.asked_preview,
+                        "--- note.txt\n+++ note.txt\n@@ -1 +1 @@\n-forty-two\n+forty-2\n");
+    assert_string_equal(support_read(support_path("note.txt")), "forty-2\n");
+    assert_null(play_event(EVENT_TOOL_EXECUTION_COMPLETED, 0)->change.after);
+    const struct event *ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, 2);
+    assert_string_equal(ev->change.before, "forty-two\n");
+    assert_string_equal(ev->change.after, "forty-2\n");
+    play_policy("write", NULL, NULL); /* nobody is asked */
+    PLAY({.tool = "write_file",
+          .args = "{\"path\":\"note.txt\",\"content\":\"all\\n\"}",
+          .stop = STOP_TOOL_USE},
+         {.text = "42", .stop = STOP_END_TURN});
+    ev = play_event(EVENT_TOOL_EXECUTION_COMPLETED, 3);
+    assert_string_equal(ev->change.before, "forty-2\n");
+    assert_string_equal(ev->change.after, "all\n");
+}
+
 #define READS(path)                                                                                \
     {                                                                                              \
         .tool = "read_file", .args = "{\"path\":\"" path "\"}", .stop = STOP_TOOL_USE              \

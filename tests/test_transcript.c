@@ -230,7 +230,7 @@ TALE(an_edit_without_difference_tells_its_text, "=edit", "=result 3 c1 wrote 8 b
      "    path: a.txt\n", "!{");
 
 TALE(an_edit_that_was_declined_has_no_difference, "=edit",
-     "=error 3 c1 the user declined this call", "  ✎ a.txt ✗ the user declined this call\n",
+     "=error 3 c1 a.txt: the user declined this call", "  ✎ a.txt ✗ the user declined this call\n",
      "=toggle 1", "✗ the user declined this call\n", "content: one");
 
 TALE(a_difference_goes_with_its_call_over_the_border_of_a_page, "=size 60 20", "=page", "=asks 1 q",

@@ -202,8 +202,11 @@ static enum present read_present(const struct tool_context *context, const struc
                                  struct buf *text)
 {
     const struct tool_surface *s = ((const struct tool_host *)context->self)->surface;
+    const struct tool_sight *seen = context->sight;
+    bool asks =
+        s && !(seen && seen->taken && !seen->text); /* it had none when the user was asked */
     enum surface_outcome outcome =
-        s ? s->read(s->context, context, t->place.where, text) : SURFACE_PASSED;
+        asks ? s->read(s->context, context, t->place.where, text) : SURFACE_PASSED;
     if (outcome == SURFACE_DID)
         return PRESENT_OPEN;
     if (outcome == SURFACE_FAILED && t->now.exists)
@@ -587,16 +590,16 @@ static bool preview_edit(const struct tool_context *context, const struct json *
 }
 
 const struct tool tool_edit_file = {
-    .spec = {.name = "edit_file",
-             .description = "Replace texts of a file that was read. Each old_text must occur once, "
-                            "unless replace_all. All edits are made, in order, or none.",
-             .schema = TOOL_SCHEMA(
-                 TOOL_PATH
-                 ",\"edits\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
-                 "\"old_text\":{\"type\":\"string\"},\"new_text\":{\"type\":\"string\"},"
-                 "\"replace_all\":{\"type\":\"boolean\"}},\"required\":[\"old_text\",\"new_text\"],"
-                 "\"additionalProperties\":false}}",
-                 TOOL_NEEDS("\"path\",\"edits\""))},
+    .spec =
+        {.name = "edit_file",
+         .description = "Replace texts of a file that was read. Each old_text must occur once, "
+                        "unless replace_all. All edits are made, in order, or none.",
+         .schema = TOOL_SCHEMA(
+             TOOL_PATH
+             ",\"edits\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+             "\"old_text\":{\"type\":\"string\"},\"new_text\":{\"type\":\"string\"},"
+             "\"replace_all\":{\"type\":\"boolean\"}},\"required\":[\"old_text\",\"new_text\"]}}",
+             TOOL_NEEDS("\"path\",\"edits\""))},
     .class = TOOL_WRITE,
     .timeout = CONFIG_TOOLS_TIMEOUT,
     .reaches = builtin_reaches,

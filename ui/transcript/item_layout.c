@@ -239,7 +239,7 @@ static struct end end_of(const struct item *call)
 }
 
 /* Writes how the call went, and returns the style for it. */
-static enum style write_outcome(const struct item *call, bool by_path, struct buf *out)
+static enum style write_outcome(const struct item *call, const char *path, struct buf *out)
 {
     if (call->failed) {
         const struct end end = end_of(call);
@@ -249,11 +249,14 @@ static enum style write_outcome(const struct item *call, bool by_path, struct bu
             buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
             buf_addf(out, ngettext("%zu line", "%zu lines", end.lines), end.lines);
         } else {
+            size_t len = path ? strlen(path) : 0; /* it stands before already */
+            if (len > 0 && strncmp(reason, path, len) == 0 && reason[len] == ':')
+                reason += len + 1 + strspn(reason + len + 1, " ");
             utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
         }
         return STYLE_ERROR;
     }
-    if (call->answered && by_path) {
+    if (call->answered && path) {
         if (call->difference.len == 0)
             buf_addf(out, " %s", glyph(GLYPH_DOT));
         buf_addch(out, ' ');
@@ -384,12 +387,10 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
     }
     AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
     const struct sentence *sentence = sentence_of(call->name);
-    bool by_path = path_of(call, all) != NULL;
-    auto_free char *name = mem_printf("  %s%s%s", glyph(symbol_of(call->name)), by_path ? "" : " ",
-                                      by_path    ? ""
-                                      : sentence ? _(sentence->verb)
-                                                 : call->name);
-    enum style style = write_outcome(call, by_path, &end);
+    const char *path = path_of(call, all), *verb = sentence ? _(sentence->verb) : call->name;
+    auto_free char *name =
+        mem_printf("  %s%s%s", glyph(symbol_of(call->name)), path ? "" : " ", path ? "" : verb);
+    enum style style = write_outcome(call, path, &end);
     rows_begin(out);
     (void)rows_add_cut(out, name, width, STYLE_TOOL);
     size_t room = rows_room(out, width), needed = utf8_width(end.data, end.len);
