@@ -29,6 +29,7 @@ const env = {
   OPENCODE_DISABLE_MODELS_FETCH: '1',
   OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
   npm_config_offline: 'true', // it would install a package for plugins
+  TMPDIR: home, // it leaves files there
 };
 for (const name of ['CONFIG', 'DATA', 'STATE', 'CACHE']) delete env[`XDG_${name}_HOME`];
 
