@@ -246,8 +246,10 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
                      .origin = origin,
                      .compact = o->compact ? &compact : NULL};
     carry(&t, signal_fd);
-    if (!t.closed)
-        run_output_finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
+    if (!t.closed) {
+        out.format->finish(&out, t.error.code == ERR_OK ? NULL : &t.error);
+        fflush(stdout);
+    }
     engine_free(t.engine);
     bool stopped = out.end && (out.end->stop_reason == STOP_MAX_CALLS ||
                                out.end->stop_reason == STOP_REPEATED);

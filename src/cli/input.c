@@ -41,12 +41,6 @@ FILE *input_open(const char *path, struct error *e)
     return in;
 }
 
-void input_close(FILE *in)
-{
-    if (in != stdin)
-        fclose(in);
-}
-
 bool confirm_possible(void)
 {
     return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);

@@ -15,9 +15,6 @@ bool input_read(struct buf *out, struct error *e);
  * wait for the writer of a named pipe. */
 FILE *input_open(const char *path, struct error *e);
 
-/* Does not close standard input. */
-void input_close(FILE *in);
-
 /* Whether a question can be asked: standard input and standard error are a terminal. */
 bool confirm_possible(void);
 

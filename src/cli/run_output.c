@@ -395,9 +395,3 @@ bool run_output_event(struct run_output *o, const struct event *ev)
     }
     return fflush(stdout) == 0 && !ferror(stdout);
 }
-
-bool run_output_finish(struct run_output *o, const struct error *e)
-{
-    o->format->finish(o, e);
-    return fflush(stdout) == 0 && !ferror(stdout);
-}

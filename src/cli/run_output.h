@@ -66,6 +66,5 @@ void run_output_release(struct run_output *o);
 
 /* Prints the event and keeps its data for finish(). False when standard output is closed. */
 bool run_output_event(struct run_output *o, const struct event *ev);
-bool run_output_finish(struct run_output *o, const struct error *e);
 
 #endif

@@ -480,7 +480,8 @@ static bool call_import(struct verb_call *v, void *result, struct error *e)
         return false;
     stream.name = stream.in == stdin ? _("standard input") : path;
     bool ok = call_with(v->context, v->verb->operation, v->params, result, &stream, e);
-    input_close(stream.in);
+    if (stream.in != stdin)
+        fclose(stream.in);
     return ok;
 }
 

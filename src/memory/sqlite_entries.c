@@ -334,7 +334,8 @@ static bool index_one(struct indexing *x, struct memory_entry *given, struct err
     entry.session_id = (char *)x->session_id;
     entry.content = content;
     if (x->compaction != 0 && x->number >= 0 && entry.seq > 0 && /* forgotten, or replaced */
-        !sqlite_gone_has(x->store, x->number, entry.seq, &known, e))
+        !sql_any(x->store, &known, e, "SELECT 1 FROM memory_gone WHERE session = ?1 AND seq = ?2",
+                 "ii", x->number, entry.seq))
         return false;
     return (known || is_known(x->store, &entry, x->compaction, &known, e)) &&
            (known ||
@@ -496,7 +497,9 @@ bool sqlite_memory_restore(struct memory *m, const struct memory_forgotten *f, s
             ok = err_set(e, ERR_MEMORY_NOT_FOUND,
                          "session %.60s was deleted meanwhile; its entries cannot be restored",
                          row.entry.session_id);
-        ok = ok && sqlite_gone_drop(s, number, row.entry.seq, e) &&
+        ok = ok &&
+             sql_exec(s, e, "DELETE FROM memory_gone WHERE session = ?1 AND seq = ?2", "ii", number,
+                      row.entry.seq) &&
              is_known(s, &row.entry, row.compaction, &known, e);
         /* A compaction that was undone and made again may have brought it under another id. */
         if (ok && !known && row.compaction != 0)
@@ -516,12 +519,12 @@ bool sqlite_memory_forget_session(struct memory *m, const char *session_id, stru
     bool began;
     if (!store_enter(s, &began, e))
         return false;
-    bool ok = sqlite_deferred_forget(s, session_id, e) &&
+    bool ok = sql_exec(s, e, "DELETE FROM memory_deferred WHERE session = ?", "t", session_id) &&
               sqlite_session_number(s, session_id, &number, e);
     if (ok && number >= 0) {
         struct query q = sql_query(s, e, of_session_sql, "i", number);
         ok = sqlite_rows_read(&q, &rows) && remove_rows(s, &rows, e) &&
-             sqlite_gone_forget(s, number, e) &&
+             sql_exec(s, e, "DELETE FROM memory_gone WHERE session = ?", "i", number) &&
              memory_tell(m, MEMORY_SESSION_FORGOTTEN, &session, NULL, e) &&
              sql_exec(s, e, "DELETE FROM memory_session WHERE number = ?", "i", number);
     }

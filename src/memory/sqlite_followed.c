@@ -22,7 +22,6 @@ static const char done_sql[] =
     "DELETE FROM memory_deferred WHERE session = ?1 AND compaction = ?2 AND seq = ?3";
 static const char withdraw_sql[] =
     "DELETE FROM memory_deferred WHERE session = ?1 AND compaction = ?2";
-static const char forget_sql[] = "DELETE FROM memory_deferred WHERE session = ?1";
 static const char count_deferred_sql[] =
     "SELECT ifnull(sum(iif(json_valid(messages), json_array_length(messages), 0)), 0)"
     " FROM memory_deferred";
@@ -87,11 +86,6 @@ bool sqlite_deferred_withdraw(struct store *s, const char *session_id, int64_t c
                               struct error *e)
 {
     return sql_exec(s, e, withdraw_sql, "ti", session_id, compaction);
-}
-
-bool sqlite_deferred_forget(struct store *s, const char *session_id, struct error *e)
-{
-    return sql_exec(s, e, forget_sql, "t", session_id);
 }
 
 bool sqlite_deferred_count(struct store *s, int64_t *out, struct error *e)
@@ -185,23 +179,6 @@ bool sqlite_gone_add(struct store *s, const struct memory_row *row, bool forgott
            sql_exec(s, e, "INSERT OR REPLACE INTO memory_gone VALUES (?1, ?2, ?3, ?4)", "iiii",
                     rank_key_session(row->key), row->entry.seq, (int64_t)forgotten,
                     clock_wall_ms());
-}
-
-bool sqlite_gone_has(struct store *s, int64_t number, int64_t seq, bool *out, struct error *e)
-{
-    return sql_any(s, out, e, "SELECT 1 FROM memory_gone WHERE session = ?1 AND seq = ?2", "ii",
-                   number, seq);
-}
-
-bool sqlite_gone_drop(struct store *s, int64_t number, int64_t seq, struct error *e)
-{
-    return sql_exec(s, e, "DELETE FROM memory_gone WHERE session = ?1 AND seq = ?2", "ii", number,
-                    seq);
-}
-
-bool sqlite_gone_forget(struct store *s, int64_t number, struct error *e)
-{
-    return sql_exec(s, e, "DELETE FROM memory_gone WHERE session = ?", "i", number);
 }
 
 /* ---- following ---- */

@@ -108,7 +108,6 @@ bool sqlite_memory_drop_deferred(struct memory *m, const struct memory_deferred 
 
 bool sqlite_deferred_withdraw(struct store *s, const char *session_id, int64_t compaction,
                               struct error *e);
-bool sqlite_deferred_forget(struct store *s, const char *session_id, struct error *e);
 /* Messages. */
 bool sqlite_deferred_count(struct store *s, int64_t *out, struct error *e);
 
@@ -127,9 +126,6 @@ bool sqlite_followed_again(struct store *s, const char *session_id, int64_t seq,
  * entries of an import. */
 bool sqlite_gone_add(struct store *s, const struct memory_row *row, bool forgotten,
                      struct error *e);
-bool sqlite_gone_has(struct store *s, int64_t number, int64_t seq, bool *out, struct error *e);
-bool sqlite_gone_drop(struct store *s, int64_t number, int64_t seq, struct error *e);
-bool sqlite_gone_forget(struct store *s, int64_t number, struct error *e); /* of the session */
 
 /* ---- sqlite_search.c ---- */
 

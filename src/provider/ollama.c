@@ -43,44 +43,37 @@ static void write_user(struct json_out *out, const struct outgoing_turn *turn)
     vec_free_each(&images);
 }
 
-static void write_assistant(struct json_out *out, const struct outgoing_turn *turn)
-{
-    auto_free char *text = outgoing_text(turn);
-    bool calls = outgoing_has(turn, BLOCK_TOOL_CALL);
-    if (!text && !calls)
-        return;
-    json_out_open(out, '{');
-    json_out_pack(out, "role:'assistant' content:s", text ? text : "");
-    if (calls) {
-        json_out_name(out, "tool_calls");
-        json_out_open(out, '[');
-        for (size_t i = 0; i < turn->blocks.len; i++) {
-            const struct block *b = turn->blocks.items[i];
-            if (b->type == BLOCK_TOOL_CALL)
-                json_out_pack(out, "{function:{name:s arguments:o}}", b->name,
-                              outgoing_object(b->text));
-        }
-        json_out_close(out, ']');
-    }
-    json_out_close(out, '}');
-}
-
 static void write_turn(struct outgoing_body *body, const struct outgoing_turn *turn, void *context)
 {
     (void)context;
-    if (turn->role == ROLE_ASSISTANT) {
-        write_assistant(&body->out, turn);
-    } else if (turn->role == ROLE_USER) {
-        write_user(&body->out, turn);
+    struct json_out *out = &body->out;
+    auto_free char *text = outgoing_text(turn);
+    bool calls = outgoing_has(turn, BLOCK_TOOL_CALL);
+    if (turn->role == ROLE_USER) {
+        write_user(out, turn);
     } else if (turn->role == ROLE_SYSTEM) {
-        auto_free char *text = outgoing_text(turn);
-        json_out_pack(&body->out, "{role:'system' content:s}", text ? text : "");
-    } else {
+        json_out_pack(out, "{role:'system' content:s}", text ? text : "");
+    } else if (turn->role == ROLE_TOOL) {
         for (size_t i = 0; i < turn->blocks.len; i++) {
             const struct block *b = turn->blocks.items[i];
-            json_out_pack(&body->out, "{role:'tool' content:s tool_name:s}", b->text ? b->text : "",
+            json_out_pack(out, "{role:'tool' content:s tool_name:s}", b->text ? b->text : "",
                           b->name);
         }
+    } else if (text || calls) {
+        json_out_open(out, '{');
+        json_out_pack(out, "role:'assistant' content:s", text ? text : "");
+        if (calls) {
+            json_out_name(out, "tool_calls");
+            json_out_open(out, '[');
+            for (size_t i = 0; i < turn->blocks.len; i++) {
+                const struct block *b = turn->blocks.items[i];
+                if (b->type == BLOCK_TOOL_CALL)
+                    json_out_pack(out, "{function:{name:s arguments:o}}", b->name,
+                                  outgoing_object(b->text));
+            }
+            json_out_close(out, ']');
+        }
+        json_out_close(out, '}');
     }
 }
 
@@ -166,26 +159,19 @@ static bool same_model(const char *listed, const char *model)
            (listed[len] == '\0' || strcmp(listed + len, ":latest") == 0);
 }
 
-/* The window of the model as it is loaded now; 0 if it is not. */
-static int64_t allocated_window(const struct provider_call *call, const char *model,
-                                struct failure *f)
-{
-    AUTO(json_free_local)
-    struct json *reply = exchange_fetch(call, &dialect, "/api/ps", NULL, f);
-    int64_t found = 0;
-    for (const struct json *v = json_first(json_get(reply, "models")); v; v = json_next(v))
-        if (same_model(json_get_string(v, "model"), model) ||
-            same_model(json_get_string(v, "name"), model))
-            found = figure_tokens(v, "context_length", 0);
-    return found;
-}
-
 bool ollama_window(const struct provider_call *call, const char *model, int64_t *tokens)
 {
     struct failure f = {.kind = FAILURE_NONE};
     int64_t found = config_integer(call->config, CONFIG_OLLAMA_NUM_CTX);
-    if (found <= 0)
-        found = allocated_window(call, model, &f);
+    if (found <= 0) {
+        /* The window of the model as it is loaded now. */
+        AUTO(json_free_local)
+        struct json *reply = exchange_fetch(call, &dialect, "/api/ps", NULL, &f);
+        for (const struct json *v = json_first(json_get(reply, "models")); v; v = json_next(v))
+            if (same_model(json_get_string(v, "model"), model) ||
+                same_model(json_get_string(v, "name"), model))
+                found = figure_tokens(v, "context_length", 0);
+    }
     /* A server that was stopped, or does not answer, is not asked again. */
     if (found <= 0 && (f.kind == FAILURE_NONE || f.kind == FAILURE_STATUS)) {
         AUTO(json_free_local)
