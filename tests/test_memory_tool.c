@@ -18,7 +18,7 @@ static struct {
     int entries;
     size_t bytes; /* of each text; 0: short */
     const char *badge;
-    bool fails, stops, part; /* part: hits have a passage */
+    bool fails, stops, part, asked; /* hits have a passage; answers are long and have a question */
     int calls, limit;
     struct memory_filter filter;
     char *query;
@@ -40,6 +40,8 @@ static struct memory_hit hit_number(int i)
                                     .created_ms = 1700000000000,
                                     .content = mem_printf("text “%d” über 日本%s", i, tail)};
     h.why.words = 3.5;
+    if (script.asked && i % 2)
+        h.question = mem_strdup("why?");
     if (script.part)
         h.passage = (struct memory_span){.start = 5, .len = 7};
     return h;
@@ -229,12 +231,12 @@ TEST(limits_are_bounded)
 TEST(without_a_limit_the_hits_fill_the_budget)
 {
     static const char first[] = "E0 2023-11-14 user in \"A journey\"\ntext “0” über 日本";
-    script.entries = 20;
+    script.entries = 50;
     struct tool_memory small = memory;
     small.search_bytes = 400;
     play.memory = &small;
     const struct event *ev = call("{'query':'x'}");
-    assert_int_equal(script.limit, 20);
+    assert_int_equal(script.limit, 40);
     assert_int_equal(strncmp(ev->text, first, sizeof first - 1), 0);
     assert_in_range(strlen(ev->text), 250, 400);
     assert_text(ev->text, "more of about");
@@ -247,6 +249,34 @@ TEST(without_a_limit_the_hits_fill_the_budget)
     assert_no_text(call("{'query':'x'}")->text, "did not fit");
     script.entries = 0;
     assert_string_equal(call("{'query':'x'}")->text, "Nothing was found.");
+}
+
+/* The first long answer stands whole if it takes at most half of the room; the others are passages,
+ * and take no more than a third of it, so that messages behind them have a place. */
+TEST(long_answers_leave_room_for_messages)
+{
+    static const struct {
+        bool part;
+        size_t room;
+        int wholes, parts;
+    } rows[] = {{true, 6000, 5, 3}, {true, 2000, 1, 4}, {false, 6000, 5, 0}};
+    script.entries = 8;
+    script.bytes = 1000;
+    script.asked = true;
+    struct tool_memory small = memory;
+    play.memory = &small;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        script.part = rows[i].part;
+        small.search_bytes = rows[i].room;
+        const char *text = call("{'query':'x'}")->text;
+        int wholes = 0, parts = 0;
+        for (const char *at = text; (at = strstr(at, "xxx\n")); at++)
+            wholes++;
+        for (const char *at = text; (at = strstr(at, "why?\n“")); at++)
+            parts++;
+        assert_int_equal(wholes, rows[i].wholes);
+        assert_int_equal(parts, rows[i].parts);
+    }
 }
 
 /* --- the room of the window ------------------------------------------------------------------- */

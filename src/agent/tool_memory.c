@@ -76,7 +76,7 @@ static bool memory_search(const struct tool_context *context, const struct json 
     const struct tool_memory *memory = context->self;
     const char *query = json_get_string(args, "query"), *origin = json_get_string(args, "origin");
     bool fills = !json_get(args, "limit"); /* as many as fit, as text */
-    int limit = wanted(args, "limit", RECALL_MOST, 1, RECALL_MOST);
+    int limit = fills ? RECALL_FILL : wanted(args, "limit", RECALL_MOST, 1, RECALL_MOST);
     struct memory_filter filter = {.project = json_get_string(args, "project")};
     struct error e = {0};
     if (utf8_is_blank(query)) {

@@ -497,8 +497,10 @@ char *memory_hits_json(const struct memory_hits *h, bool told)
     return buf_take(&text);
 }
 
-/* NOTE_BYTES is the room of the line on hits that were left out. */
-enum { QUESTION_BYTES = 200, NOTE_BYTES = 80 };
+/* NOTE_BYTES is the room of the line on hits that were left out. A long answer stands whole if it
+ * is one of the first FIRST hits and takes at most a HALF of the room; the long answers take no
+ * more than a THIRD beyond that, so that many short messages have a place. */
+enum { QUESTION_BYTES = 200, NOTE_BYTES = 80, FIRST = 2, HALF = 2, THIRD = 3 };
 
 static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
 {
@@ -522,17 +524,21 @@ static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
 
 void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out)
 {
-    size_t kept = 0, left_out = 0, bytes = 0;
+    size_t kept = 0, left_out = 0, bytes = 0, answers = 0;
     most = most > NOTE_BYTES ? most - NOTE_BYTES : 0;
     for (size_t i = 0; i < h->items.len; i++) {
         struct memory_hit *hit = &h->items.items[i];
         AUTO(buf_release) struct buf text = BUF_INIT;
-        add_hit(&text, hit, !hit->question);
-        if (out->len + text.len > most && !hit->question) {
+        add_hit(&text, hit, !hit->question || i < FIRST);
+        bool whole = hit->question && i < FIRST && text.len <= most / HALF;
+        if (!whole && (hit->question || out->len + text.len > most)) {
             buf_clear(&text);
             add_hit(&text, hit, false);
         }
-        if (out->len + text.len <= most) {
+        bool fits = out->len + text.len <= most &&
+                    (!hit->question || whole || answers + text.len <= most / THIRD);
+        answers += fits && hit->question ? text.len : 0;
+        if (fits) {
             buf_add(out, text.data, text.len);
             h->items.items[kept++] = *hit;
         } else {

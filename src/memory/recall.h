@@ -10,7 +10,8 @@
 #include "memory/memory.h"
 #include "store/store.h"
 
-enum { RECALL_DEFAULT = 5, RECALL_MOST = 20 };
+/* RECALL_FILL: hits that are asked for where as many as fit a number of tokens are given. */
+enum { RECALL_DEFAULT = 5, RECALL_MOST = 20, RECALL_FILL = 40 };
 
 struct recall {
     const struct config *config;
