@@ -273,6 +273,29 @@ TEST_IF(capability_memory() && capability_compaction(), a_message_is_sent_with_w
     assert_non_null(strstr(strstr(sent, FACT), ABOUT_IT)); /* the message comes after it */
     surface_ask(s, "Tell me a joke about penguins.");
     assert_null(strstr(surface_last_body(), SENT)); /* neither again, nor for this message */
+    const char *text = let_model_search(s, "{\"query\":\"zeppelin\"}")->event->text;
+    assert_non_null(strstr(text, FACT));
+    assert_null(strstr(text, " user in \"")); /* the session's own title tells nothing */
+}
+
+/* Of two messages with the same words of an entry, one that asks for what was, or for the writer's
+ * own, is more likely about memory. */
+TEST_IF(capability_memory() && capability_compaction(), a_message_about_the_past_is_sent_sooner)
+{
+    static const struct {
+        const char *message;
+        bool sent;
+    } rows[] = {{"Can the weather be decided?", false},  {"Can our weather be decided?", true},
+                {"Had the weather been decided?", true}, {"Is zeppelin weather safe?", false},
+                {"WAR zeppelin weather safe?", true},    {"Is zeppelin weather été?", false}};
+    AUTO(engine_free_local) struct engine *s = open_remembering();
+    talk(s);
+    compact_and_index(s, 3);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        surface_ask(s, rows[i].message);
+        if ((strstr(surface_last_body(), SENT) != NULL) != rows[i].sent)
+            fail_msg("%s", rows[i].message);
+    }
 }
 
 /* Of this session until it is taken back, also when the session is opened again. */
@@ -291,7 +314,9 @@ TEST_IF(capability_memory() && capability_store(), what_is_left_out_is_sent_no_m
     assert_int_equal(surface_call(s, &operation_memory_leave_out, &out)->error.code, ERR_OK);
     surface_ask(s, ABOUT_IT);
     assert_null(strstr(surface_last_body(), SENT));
-    assert_non_null(strstr(let_model_search(s, "{\"query\":\"zeppelin\"}")->event->text, FACT));
+    const char *text = let_model_search(s, "{\"query\":\"zeppelin\"}")->event->text;
+    assert_non_null(strstr(text, FACT));
+    assert_non_null(strstr(text, " user in \"")); /* the title of another session */
     engine_free(s);
 
     struct engine_options options = surface_options("last", true);
@@ -403,7 +428,7 @@ TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model
     surface_send(s, &operation_turn_start, "Look it up");
     struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
     assert_string_equal(n->event->text, "zeppelin");
-    assert_int_equal(n->event->limit, 20);
+    assert_int_equal(n->event->limit, 40);
     struct json *hits = json_parse(n->event->hits, strlen(n->event->hits), NULL);
     assert_string_equal(json_get_string(json_first(hits), "role"), "user");
     assert_non_null(json_get_string(json_first(hits), "id"));

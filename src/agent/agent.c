@@ -287,7 +287,7 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     turn_emit(&t, ev);
     t.number = a->history->turns;
     if (a->recall && input && *input) {
-        int64_t room = (int64_t)(turn_room(&t) / MESSAGE_BYTES_A_TOKEN / 8);
+        int64_t room = (int64_t)(turn_room(&t) / MESSAGE_BYTES_A_TOKEN / 5);
         int64_t most = config_integer(a->config, CONFIG_MEMORY_RECALL_TOKENS);
         ev = NULL;
         a->recalled = a->recall(a->context, input, room < most ? room : most, &ev);
