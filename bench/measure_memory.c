@@ -61,10 +61,14 @@ static void compare_plain(const struct round *r, const struct probe_figures *our
 {
     struct probe_figures filled = ask(r, "plain-fill");
     struct probe_figures theirs = ask(r, "plain-search");
+    struct probe_figures common = ask(r, "plain-search-common");
     compare("  for comparison: plain FTS5, ORDER BY rank", &theirs, file_megabytes(r, "plain.db"),
             ours);
+    table_note("    four very common words", "p50 %.2f ms, p99 %.2f ms",
+               probe_figure(&common, "p50"), probe_figure(&common, "p99"));
     table_note("    putting them in", "%.2f s", probe_figure(&filled, "all") / 1e3);
     vec_release(&filled.items);
+    vec_release(&common.items);
     vec_release(&theirs.items);
 }
 
@@ -141,11 +145,16 @@ static void measure_store(const struct round *r, struct probe_figures *searched)
     double megabytes = file_megabytes(r, "tiro.db");
     struct probe_figures opened = ask(r, "open");
     *searched = ask(r, "search");
+    struct probe_figures common = ask(r, "search-common");
     struct probe_figures added = ask(r, "append");
     struct probe_figures at_once = ask(r, "append-at-once");
     char *title = mem_printf("memory of %zu entries: a search, p50", r->count);
     table_row(title, SEARCH_MS, probe_figure(searched, "p50"), "ms", 2);
     table_row("  p99", SLOWEST_MS, probe_figure(searched, "p99"), "ms", 2);
+    table_row("  four very common words, p99", SLOWEST_MS, probe_figure(&common, "p99"), "ms", 2);
+    table_note("    p50, and the processor's share of p50 and p99", "%.2f ms, %.2f ms, %.2f ms",
+               probe_figure(&common, "p50"), probe_figure(&common, "cpu50"),
+               probe_figure(&common, "cpu99"));
     table_row("  a compaction's 100 entries added, p50", APPEND_MS, probe_figure(&added, "p50"),
               "ms", 2);
     table_note("    p99, and the processor's share", "%.2f ms, %.2f ms",
@@ -160,6 +169,7 @@ static void measure_store(const struct round *r, struct probe_figures *searched)
     free(title);
     vec_release(&filled.items);
     vec_release(&opened.items);
+    vec_release(&common.items);
     vec_release(&added.items);
     vec_release(&at_once.items);
 }

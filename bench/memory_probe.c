@@ -119,31 +119,49 @@ static void fill(const char *directory, size_t count)
     memory_texts_free(texts);
 }
 
-static void search(const char *directory, size_t count)
+static void search_for(const char *directory, size_t count, bool common)
 {
     struct memory_texts *texts = memory_texts_new();
     struct config *config = config_new();
     struct ours o = open_ours(directory);
-    struct probe_times times = {0};
+    struct probe_times times = {0}, busy = {0};
     struct buf question = BUF_INIT;
     struct error e = {0};
-    for (size_t i = 0; i < QUESTIONS; i++) {
+    for (size_t i = 0; i < (common ? PROBE_COMMON : QUESTIONS); i++) {
         struct memory_hits hits = {0};
-        memory_texts_question(texts, i * 7919 % count, &question, NULL);
+        if (common)
+            memory_texts_common(texts, i, &question);
+        else
+            memory_texts_question(texts, i * 7919 % count, &question, NULL);
+        double before = process_cpu(getpid());
         double start = screen_clock();
         struct memory_query query = memory_query_for(config, question.data);
         query.limit = HITS;
         must(o.memory->ops->search(o.memory, &query, &hits, &e), &e);
         vec_push(&times.ms, screen_clock() - start);
+        vec_push(&busy.ms, (process_cpu(getpid()) - before) * 1e3);
         if (hits.items.len == 0)
             probe_fail("a question about a turn finds nothing");
         memory_hits_release(&hits);
     }
+    probe_tell("cpu50", percentile(busy.ms.items, busy.ms.len, 50));
+    probe_tell("cpu99", percentile(busy.ms.items, busy.ms.len, 99));
+    vec_release(&busy.ms);
     probe_times_tell(&times);
     close_ours(&o);
     config_free(config);
     buf_release(&question);
     memory_texts_free(texts);
+}
+
+static void search(const char *directory, size_t count)
+{
+    search_for(directory, count, false);
+}
+
+static void search_common(const char *directory, size_t count)
+{
+    search_for(directory, count, true);
 }
 
 /* Runs the chores that the program runs between two compactions, while no search waits. */
@@ -218,11 +236,13 @@ static const struct {
 } probes[] = {
     {"fill", fill},
     {"search", search},
+    {"search-common", search_common},
     {"append", append},
     {"append-at-once", append_at_once},
     {"open", open_often},
     {"plain-fill", probe_plain_fill},
     {"plain-search", probe_plain_search},
+    {"plain-search-common", probe_plain_search_common},
     {"graph", probe_graph},
     {"scan", probe_scan},
     {"facts-fill", probe_facts_fill},

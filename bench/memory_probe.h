@@ -37,8 +37,10 @@ struct probe_times {
 void probe_times_tell(struct probe_times *t);
 
 /* memory_probe_plain.c */
+enum { PROBE_COMMON = 100 /* questions of very common words */ };
 void probe_plain_fill(const char *directory, size_t count);
 void probe_plain_search(const char *directory, size_t count);
+void probe_plain_search_common(const char *directory, size_t count);
 
 /* facts_probe.c: with `count` entities */
 enum { FACTS_OBSERVED = 5 /* observations that each has */ };

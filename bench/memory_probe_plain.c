@@ -66,7 +66,7 @@ static void any_of(struct buf *out, const char *words)
 
 /* The plain search gets the rarer words alone, which favours it: it would search the common ones,
  * too. */
-void probe_plain_search(const char *directory, size_t count)
+static void search_plain(const char *directory, size_t count, bool common)
 {
     struct memory_texts *texts = memory_texts_new();
     struct probe_times times = {0};
@@ -79,8 +79,11 @@ void probe_plain_search(const char *directory, size_t count)
                                 "SELECT rowid, text, rank FROM plain WHERE plain MATCH ? ORDER BY"
                                 " rank LIMIT ?",
                                 -1, &q, NULL));
-    for (size_t i = 0; i < QUESTIONS; i++) {
-        memory_texts_question(texts, i * 7919 % count, &question, &words);
+    for (size_t i = 0; i < (common ? PROBE_COMMON : QUESTIONS); i++) {
+        if (common)
+            memory_texts_common(texts, i, &words);
+        else
+            memory_texts_question(texts, i * 7919 % count, &question, &words);
         double start = screen_clock();
         any_of(&match, words.data);
         sqlite3_bind_text(q, 1, match.data, (int)match.len, SQLITE_STATIC);
@@ -97,4 +100,14 @@ void probe_plain_search(const char *directory, size_t count)
     buf_release(&words);
     buf_release(&match);
     memory_texts_free(texts);
+}
+
+void probe_plain_search(const char *directory, size_t count)
+{
+    search_plain(directory, count, false);
+}
+
+void probe_plain_search_common(const char *directory, size_t count)
+{
+    search_plain(directory, count, true);
 }

@@ -8,7 +8,15 @@
 
 #include "base/mem.h"
 
-enum { WORD_BYTES = 24, LEAST_WORDS = 15, WORDS_RANGE = 31, LEAST_ASKED = 3, ASKED_RANGE = 4 };
+enum {
+    WORD_BYTES = 24,
+    LEAST_WORDS = 15,
+    WORDS_RANGE = 31,
+    LEAST_ASKED = 3,
+    ASKED_RANGE = 4,
+    COMMON = 16,
+    COMMON_ASKED = 4
+};
 
 struct memory_texts {
     char words[MEMORY_VOCABULARY][WORD_BYTES];
@@ -153,4 +161,13 @@ void memory_texts_question(const struct memory_texts *t, uint64_t i, struct buf 
         done++;
     }
     buf_addch(question, '?');
+}
+
+void memory_texts_common(const struct memory_texts *t, uint64_t i, struct buf *question)
+{
+    enum { STEP = COMMON / COMMON_ASKED };
+    uint64_t state = i;
+    buf_clear(question);
+    for (size_t k = 0; k < COMMON_ASKED; k++)
+        buf_addf(question, "%s%s", k > 0 ? " " : "", t->words[k * STEP + below(&state, STEP)]);
 }

@@ -24,4 +24,7 @@ void memory_texts_turn(const struct memory_texts *t, uint64_t i, struct buf *out
 void memory_texts_question(const struct memory_texts *t, uint64_t i, struct buf *question,
                            struct buf *words);
 
+/* Replaces `question` by question `i` of four words that are each in about every fifth turn. */
+void memory_texts_common(const struct memory_texts *t, uint64_t i, struct buf *question);
+
 #endif
