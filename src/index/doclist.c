@@ -130,32 +130,41 @@ static size_t next_word(struct page *p, size_t before)
 
 /* ---- a list ---- */
 
-/* Takes the places that are on this page. Each is a number: two more than the distance to the one
- * before. None is split between pages. The bytes are copied. */
+/* Copies the bytes as they are: the places of an entry then stand together also when they go on on
+ * the next page. Returns the copy. */
+static struct bytes copy_bytes(struct doclist *d, const struct bytes *b)
+{
+    size_t len = b->damaged ? 0 : left_of(b);
+    struct bytes copy = {d->places->bytes.items + d->places->bytes.len, NULL, b->damaged};
+    if (len > 0)
+        memcpy(d->places->bytes.items + d->places->bytes.len, b->at, len);
+    d->places->bytes.len += len;
+    copy.end = copy.at + len;
+    return copy;
+}
+
+/* Takes the places of the last entry that are on this page. Each is a number: two more than the
+ * distance to the one before. None is split between pages. */
 static void take_places(struct doclist *d, struct bytes *b)
 {
     size_t here = d->left < left_of(b) ? d->left : left_of(b);
-    struct posting *p = &vec_last(&d->out->items);
-    unsigned char *to = d->places->bytes.items + d->places->bytes.len;
+    struct posting p = vec_last(&d->out->items);
     uint64_t number = 0;
     b->damaged = here > 0 && b->at[here - 1] >= 0x80;
-    for (const uint8_t *at = b->at, *end = at + here; at < end; at++) {
-        *to++ = *at;
-        number = number << 7 | (*at & 0x7f);
-        if (*at & 0x80)
+    for (const uint8_t *end = b->at + here; b->at < end;) {
+        uint8_t byte = *b->at++;
+        number = number << 7 | (byte & 0x7f);
+        if (byte >= 0x80)
             continue;
-        if (number < 2 || number > UINT32_MAX) {
-            b->damaged = true;
-            break;
-        }
-        posting_add_place(p, number - 2);
+        b->damaged = b->damaged || number < 2 || number > UINT32_MAX;
+        posting_add_place(&p, number - 2);
         number = 0;
     }
-    d->places->bytes.len += here;
-    b->at += here;
+    vec_last(&d->out->items) = p;
     d->left -= (uint32_t)here;
 }
 
+/* Takes the entries of bytes of copy_bytes(). */
 static void take_entries(struct doclist *d, struct bytes *b)
 {
     for (bool whole = true; b->at < b->end && !b->damaged; whole = false) {
@@ -171,9 +180,16 @@ static void take_entries(struct doclist *d, struct bytes *b)
         b->damaged = b->damaged || size > INT32_MAX;
         if (b->damaged)
             return;
+        struct posting *p = &d->out->items.items[d->out->items.len++];
+        *p = (struct posting){.key = d->key, .places = (uint32_t)(b->at - d->places->bytes.items)};
+        if (size == 1 && b->at < b->end && *b->at >= 2 && *b->at < 0x80) { /* most often */
+            p->count = 1;
+            p->named = *b->at == 2;
+            p->last = (*b->at++ - 2) & POSTING_LAST;
+            continue;
+        }
+        d->removed = d->removed || size == 0;
         d->left = (uint32_t)size;
-        d->out->items.items[d->out->items.len++] =
-            (struct posting){.key = d->key, .places = (uint32_t)d->places->bytes.len};
         take_places(d, b);
     }
 }
@@ -248,8 +264,9 @@ static enum doclist_step find_list(struct doclist *d, struct page *p, size_t at)
                          ((struct doclist_run){len, len, mem_strndup(d->at.data, d->at.len)}));
             b.damaged = b.at > p->bytes + at;
             b.end = p->bytes + at;
-            take_entries(d, &b);
-            step = end_list(d, p, &b, at);
+            struct bytes list = copy_bytes(d, &b);
+            take_entries(d, &list);
+            step = end_list(d, p, &list, at);
         }
         if (found == BEHIND || (found == HERE && (!d->runs || step != DOCLIST_END)))
             return step;
@@ -283,9 +300,11 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
     if (p.footer.damaged || end < PAGE_HEADER)
         return DOCLIST_DAMAGED;
     struct bytes b = {page + PAGE_HEADER, page + end, false};
+    b = copy_bytes(d, &b);
+    const uint8_t *begin = b.at;
     if (d->left > 0)
         take_places(d, &b);
-    size_t at = (size_t)(b.at - page);
+    size_t at = PAGE_HEADER + (size_t)(b.at - begin);
     if (p.first_entry != 0 ? at != p.first_entry : at != end)
         return DOCLIST_DAMAGED;
     take_entries(d, &b);
@@ -296,10 +315,16 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
 /* ---- parts as one ---- */
 
 /* Makes one list of a word's lists in several parts, which start at `begins`, the oldest part
- * first. Removed entries go. */
-static void unite(struct postings *p, const size_t *begins, size_t count)
+ * first. Removed entries go; `removed`: there may be some. */
+static void unite(struct postings *p, const size_t *begins, size_t count, bool removed)
 {
     size_t kept = count > 0 ? begins[0] : 0;
+    bool ordered = !removed;
+    for (size_t i = 1; ordered && i < count; i++)
+        ordered = begins[i] == kept || begins[i] == p->items.len ||
+                  p->items.items[begins[i] - 1].key < p->items.items[begins[i]].key;
+    if (ordered)
+        return;
     /* Each list is merged into the one before it; of equal keys the newer one comes behind. */
     for (size_t i = count; i-- > 1;) {
         struct posting *all = p->items.items;
@@ -371,7 +396,7 @@ void doclist_join(struct postings *p, struct doclist_runs *runs, struct place_by
             for (size_t k = run[end].begin; k < run[end].end; k++)
                 vec_push(&all.items, p->items.items[k]);
         }
-        unite(&all, parts.items.items, parts.items.len);
+        unite(&all, parts.items.items, parts.items.len, true);
     }
     vec_release(&p->items);
     postings_merge(&all, begins.items.items, begins.items.len);
@@ -510,7 +535,7 @@ bool words_list_read(const struct words_lists *l, const char *word, bool open, s
     }
     *whole = ok && step == DOCLIST_END;
     if (!open)
-        unite(out, begins.items.items, begins.items.len);
+        unite(out, begins.items.items, begins.items.len, d.removed);
     else if (*whole)
         doclist_join(&several, &runs, places);
     if (open && out->items.len == 0) {

@@ -54,6 +54,7 @@ struct doclist {
     int64_t key;   /* of the last entry; before the first: -1 */
     uint32_t left; /* bytes of its places that are on the next page */
     bool listed;   /* a list has begun */
+    bool removed;  /* one of the entries counts 0 */
     struct buf at; /* the word that has been read last; the caller releases it */
 };
 #define DOCLIST_WORD "0"

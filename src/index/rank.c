@@ -100,23 +100,30 @@ void postings_merge(struct postings *p, const size_t *begins, size_t count)
     free(other);
 }
 
-void postings_order(struct postings *p, const size_t *begins, size_t count)
+void postings_join(struct postings *p, size_t middle)
 {
-    size_t kept = 0;
-    postings_merge(p, begins, count);
-    for (size_t i = 0; i < p->items.len; i++) {
-        struct posting *last = kept > 0 ? &p->items.items[kept - 1] : NULL;
-        const struct posting *this = &p->items.items[i];
-        if (!last || stands_before(last, this)) {
-            p->items.items[kept++] = *this;
+    struct postings out = {0};
+    const struct posting *a = p->items.items, *b = a + middle, *middle_of = b;
+    const struct posting *end = a + p->items.len;
+    vec_reserve(&out.items, p->items.len);
+    struct posting *to = out.items.items;
+    while (a < middle_of && b < end) {
+        if (a->key != b->key) {
+            *to++ = a->key < b->key ? *a++ : *b++;
             continue;
         }
-        bool named = last->named || this->named;
-        if (this->count > last->count)
-            *last = *this;
-        last->named = named;
+        *to = b->count > a->count ? *b : *a;
+        to++->named = a->named || b->named;
+        a++;
+        b++;
     }
-    p->items.len = kept;
+    while (a < middle_of)
+        *to++ = *a++;
+    while (b < end)
+        *to++ = *b++;
+    out.items.len = (size_t)(to - out.items.items);
+    vec_release(&p->items);
+    *p = out;
 }
 
 size_t postings_find(const struct postings *list, size_t near, int64_t key)

@@ -373,24 +373,25 @@ static size_t word_of(const struct collector *c, size_t term)
 static void end_term(struct collector *c, size_t term, size_t before)
 {
     size_t word = word_of(c, term), kept = before;
+    bool role = c->query->terms.items[term].role;
     struct postings *list = &c->out->lists.items[word];
     int64_t *entries = &c->out->entries.items[word], rows = (int64_t)(list->items.len - before);
     for (size_t i = before; i < list->items.len; i++) {
         struct posting p = list->items.items[i];
         p.term = word & 0x7f;
-        p.named = p.named && !c->query->terms.items[term].role;
+        p.named = p.named && !role;
         int64_t session = rank_key_session(p.key);
-        if (session != c->session) {
+        if (!c->scope->all && session != c->session) {
             c->session = session;
             c->in_scope = corpus_scope_has(c->scope, session);
         }
-        if (c->in_scope)
-            list->items.items[kept++] = p;
+        list->items.items[kept] = p;
+        kept += c->in_scope;
     }
     list->items.len = kept;
     *entries = rows > *entries ? rows : *entries;
-    if (before > 0)
-        postings_order(list, (size_t[]){0, before}, 2);
+    if (before > 0 && kept > before)
+        postings_join(list, before);
 }
 
 /* ---- from FTS5 ---- */
