@@ -537,6 +537,28 @@ TEST(few_facts_of_very_many_are_asked)
     }
 }
 
+/* Words that stand far apart are not worth a look at the facts. */
+TEST(places_decide_before_facts)
+{
+    AUTO(free_world) struct world *w = even_world(20000);
+    struct rank_settings s = *usual();
+    struct ranking best;
+    s.near = 4;
+    w->terms = 2;
+    w->idf[0] = w->idf[1] = 2;
+    w->idf_sum = 4;
+    w->average = 30;
+    for (size_t i = 0; i < w->count; i++) {
+        w->rows[i].facts.words = 30;
+        put_term(&w->rows[i], 0, i < 100 && i % 20 == 0 ? 19 : 1, 1);
+        put_term(&w->rows[i], 1, 20, 1);
+    }
+    assert_true(run(w, &s, 5, &best));
+    assert_int_equal(best.items.items[4].key, w->rows[0].key);
+    assert_in_range(w->asked, 5, 600);
+    vec_release(&best.items);
+}
+
 /* Bounds that are all the same part nothing: the facts of each have to be asked for. */
 TEST(facts_alone_may_decide)
 {
@@ -686,20 +708,22 @@ TEST(equal_postings_become_one)
     struct postings p = {0};
     const struct posting all[] = {{.key = 5, .count = 2, .named = 1, .places = 1},
                                   {.key = 9, .count = 1},
+                                  {.key = 12, .count = 4, .places = 2},
+                                  {.key = 2, .count = 1},
                                   {.key = 5, .count = 7, .places = 3},
-                                  {.key = 6, .count = 1},
-                                  {.key = 2, .term = 1, .count = 1},
-                                  {.key = 5, .term = 1, .count = 1}};
-    const size_t begins[] = {0, 2, 4};
+                                  {.key = 12, .count = 3, .named = 1},
+                                  {.key = 13, .count = 1}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         vec_push(&p.items, all[i]);
-    postings_order(&p, begins, 3);
+    postings_join(&p, 3);
     assert_int_equal(p.items.len, 5);
     assert_int_equal(p.items.items[0].key, 2);
     assert_true(p.items.items[1].count == 7 && p.items.items[1].named);
     assert_int_equal(p.items.items[1].places, 3);
-    assert_int_equal(p.items.items[2].term, 1);
-    assert_int_equal(p.items.items[4].key, 9);
+    assert_int_equal(p.items.items[2].key, 9);
+    assert_true(p.items.items[3].count == 4 && p.items.items[3].named);
+    assert_int_equal(p.items.items[3].places, 2);
+    assert_int_equal(p.items.items[4].key, 13);
     vec_release(&p.items);
 }
 

@@ -2,6 +2,7 @@
  * asked for few, and those of their neighbours only where they decide. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "index/rank.h"
@@ -20,11 +21,6 @@ static inline double saturation_at(const struct saturation *s, uint64_t n)
     return n < USUAL_COUNTS ? s->usual[n] : saturate((double)n, s->k1, s->k);
 }
 
-/* The postings of an entry, by term. */
-struct rank_span {
-    const struct posting *first, *end;
-};
-
 /* For several entries as one text, whatever its length. */
 static struct saturation saturation_joint(const struct rank_settings *rank)
 {
@@ -42,20 +38,12 @@ static double length_factor(const struct rank_settings *s, const struct rank_inp
     return s->k1 * (1 - s->b + s->b * size);
 }
 
-/* Sets proximity, and in a long entry the worth of its best passage. `places` is room to work in.
- */
+/* Sets proximity, and in a long entry the worth of its best passage. */
 static void rank_add_places(const struct rank_settings *s, const struct rank_input *in,
-                            const struct rank_span *span, const struct rank_facts *facts,
-                            struct occurrences *places, struct memory_why *why)
+                            const struct occurrences *places, double words, struct memory_why *why)
 {
-    const struct place_worth worth = {in->idf, s->k1, length_factor(s, in, facts->words)};
-    why->passage = s->passages && facts->words > PASSAGE_WORDS;
-    if (!why->passage && span->end - span->first < 2)
-        return;
-    vec_clear(&places->items);
-    for (const struct posting *p = span->first; p < span->end; p++)
-        places_unpack(in->places + p->places, p->count, p->term, places);
-    places_order(places);
+    const struct place_worth worth = {in->idf, s->k1, length_factor(s, in, words)};
+    why->passage = s->passages && words > PASSAGE_WORDS;
     why->proximity = s->near * places_proximity(places, in->terms, &worth);
     if (why->passage)
         why->words = places_passage(places, &worth).worth;
@@ -99,17 +87,17 @@ static void rank_weigh(const struct rank_settings *s, bool named, const struct r
 
 struct rank_ceiling {
     /* The part of BM25 of a word that occurs n times in a text of more than so many words: at most,
-     * and with the weight of the length. */
-    double plain[USUAL_COUNTS][USUAL_WORDS], weighed[USUAL_COUNTS][USUAL_WORDS];
-    double most; /* for any number of occurrences */
+     * and with the weight of the length. The last n stands for any number from it on. */
+    struct part {
+        double plain, weighed;
+    } parts[USUAL_COUNTS + 1][USUAL_WORDS];
     double near, k1;
     double before, answer, after, weight, named; /* at most */
 };
 
 static struct rank_ceiling ceiling_of(const struct rank_settings *s, const struct rank_input *in)
 {
-    struct rank_ceiling c = {.most = s->k1 + 1,
-                             .near = s->near,
+    struct rank_ceiling c = {.near = s->near,
                              .k1 = s->k1,
                              .before = s->before,
                              .answer = fmax(s->before, s->answer),
@@ -121,11 +109,19 @@ static struct rank_ceiling ceiling_of(const struct rank_settings *s, const struc
         for (int words = USUAL_WORDS; words > 0; words--) {
             int least = words > count ? words : count;
             double plain = saturate(count, s->k1, length_factor(s, in, least));
-            double longer = words < USUAL_WORDS ? c.weighed[count][words] : 0;
-            c.plain[count][words - 1] = plain;
-            c.weighed[count][words - 1] = fmax(fullness(s, least) * plain, longer);
+            double longer = words < USUAL_WORDS ? c.parts[count][words].weighed : 0;
+            c.parts[count][words - 1] =
+                (struct part){plain, fmax(fullness(s, least) * plain, longer)};
         }
+    for (int words = 0; words < USUAL_WORDS; words++)
+        c.parts[USUAL_COUNTS][words] = (struct part){s->k1 + 1, s->k1 + 1};
     return c;
+}
+
+static inline const struct part *ceiling_part(const struct rank_ceiling *c, const struct posting *p)
+{
+    return &c->parts[p->count < USUAL_COUNTS ? p->count : USUAL_COUNTS]
+                    [p->last < USUAL_WORDS ? p->last : USUAL_WORDS - 1];
 }
 
 /* An upper bound of the rank of an entry, from the sum of its parts. */
@@ -143,19 +139,17 @@ enum {
     WIDTH = MARGIN + TALK_PLACES + MARGIN
 };
 
-/* Upper bounds of the worth of an entry's words. */
-struct worth {
-    double own;           /* with proximity */
-    double near;          /* proximity that the last word adds */
-    double beside;        /* for the neighbours */
-    uint32_t words, last; /* their number; the last place, or one before it */
-};
 struct talk {
     int64_t number; /* rank_key_talk() */
-    struct worth entries[WIDTH];
-    uint16_t *counts;        /* of each word, WIDTH each */
-    uint64_t present, named; /* a bit a place */
-    double joint;            /* worth of the talk as one text */
+    /* Upper bounds of the worth of an entry's words, with proximity, and for its neighbours. */
+    double own[WIDTH], beside[WIDTH];
+    unsigned char last[WIDTH]; /* the last place of a word, or one before it */
+    uint16_t *counts;          /* of each word, WIDTH each */
+    uint64_t *words;           /* of each word, a bit a place */
+    uint64_t present, several; /* places with a word, with more than one */
+    uint64_t named;
+    bool opens, goes_on; /* the margin before it, behind it has words */
+    double joint;        /* worth of the talk as one text */
 };
 
 struct reader {
@@ -164,6 +158,7 @@ struct reader {
     struct rank_ceiling ceiling;
     struct saturation joint; /* of several as one text, whatever its length */
     size_t *heads;           /* of each list, what has been read */
+    int64_t *next;           /* the talk of the next posting; INT64_MAX: there is none */
     double floor;
     double (*visit)(void *context, const struct rank_entry *entry);
     void *context;
@@ -172,22 +167,23 @@ struct reader {
     size_t reach; /* the next talk of it that may have entries at the floor */
 };
 
+static void move_head(struct reader *r, size_t term, size_t to)
+{
+    const struct postings *list = &r->in->lists[term];
+    r->heads[term] = to;
+    r->next[term] = to < list->items.len ? rank_key_talk(list->items.items[to].key) : INT64_MAX;
+}
+
 /* The next talk with a posting; with a filled survey the next one that is worth it, or beside such
  * a one. */
 static bool next_talk(struct reader *r, int64_t *talk)
 {
     for (;;) {
-        bool any = false;
-        for (size_t t = 0; t < r->in->terms; t++) {
-            const struct postings *list = &r->in->lists[t];
-            if (r->heads[t] == list->items.len)
-                continue;
-            int64_t other = rank_key_talk(list->items.items[r->heads[t]].key);
-            *talk = any && *talk < other ? *talk : other;
-            any = true;
-        }
-        if (!any || !r->again)
-            return any;
+        *talk = INT64_MAX;
+        for (size_t t = 0; t < r->in->terms; t++)
+            *talk = r->next[t] < *talk ? r->next[t] : *talk;
+        if (*talk == INT64_MAX || !r->again)
+            return *talk != INT64_MAX;
         const struct rank_reach *reach = r->survey->talks.items;
         while (r->reach < r->survey->talks.len &&
                (reach[r->reach].most < r->floor || reach[r->reach].talk + 1 < *talk))
@@ -198,63 +194,65 @@ static bool next_talk(struct reader *r, int64_t *talk)
         if (*talk >= from)
             return true;
         for (size_t t = 0; t < r->in->terms; t++)
-            r->heads[t] = postings_find(&r->in->lists[t], r->heads[t], from * TALK_PLACES);
+            if (r->next[t] < from)
+                move_head(r, t, postings_find(&r->in->lists[t], r->heads[t], from * TALK_PLACES));
     }
 }
 
-static void clear_place(struct talk *p, size_t at, size_t terms)
-{
-    p->entries[at] = (struct worth){0};
-    for (size_t t = 0; t < terms; t++)
-        p->counts[t * WIDTH + at] = 0;
-}
-
-/* Clears the margins and the places that have words. */
-static void clear_talk(struct talk *p, int64_t talk, size_t terms)
-{
-    for (size_t i = 0; i < MARGIN; i++) {
-        clear_place(p, i, terms);
-        clear_place(p, MARGIN + TALK_PLACES + i, terms);
-    }
-    for (uint64_t left = p->present; left; left &= left - 1)
-        clear_place(p, MARGIN + (size_t)__builtin_ctzll(left), terms);
-    p->present = p->named = 0;
-    p->joint = 0;
-    p->number = talk;
-}
-
-/* Adds the postings of a word in the talk, from `p` to before `end`; returns the next posting. */
-static const struct posting *add_word(const struct reader *r, size_t word, const struct posting *p,
-                                      const struct posting *end, struct talk *to)
+/* Adds the postings of a word in the talk. */
+static void add_word(struct reader *r, size_t word, struct talk *to)
 {
     const struct rank_ceiling *c = &r->ceiling;
+    const struct postings *list = &r->in->lists[word];
+    const struct posting *p = list->items.items + r->heads[word];
+    const struct posting *end = list->items.items + list->items.len;
     double idf = r->in->idf[word], near = c->near * places_proximity_most(idf, c->k1);
+    double *own = to->own + MARGIN, *beside = to->beside + MARGIN;
+    unsigned char *last = to->last + MARGIN;
     uint16_t *counts = to->counts + word * WIDTH + MARGIN;
-    uint64_t present = 0, named = 0, count = 0;
+    uint64_t present = 0, count = 0;
     for (; p < end && rank_key_talk(p->key) == to->number; p++) {
         size_t bit = (size_t)p->key & (TALK_PLACES - 1);
-        struct worth *worth = &to->entries[MARGIN + bit];
-        worth->near = near;
-        size_t words = p->last < USUAL_WORDS ? p->last : USUAL_WORDS - 1;
-        bool usual = p->count < USUAL_COUNTS;
-        worth->own += idf * (usual ? c->weighed[p->count][words] : c->most) + near;
-        worth->beside += idf * (usual ? c->plain[p->count][words] : c->most);
-        worth->last = p->last > worth->last ? p->last : worth->last;
-        worth->words++;
+        const struct part *part = ceiling_part(c, p);
+        own[bit] += idf * part->weighed + near;
+        beside[bit] += idf * part->plain;
+        last[bit] = p->last > last[bit] ? p->last & POSTING_LAST : last[bit];
         counts[bit] = p->count;
         present |= UINT64_C(1) << bit;
-        named |= (uint64_t)p->named << bit;
+        to->named |= (uint64_t)p->named << bit;
         count += p->count;
     }
+    to->words[word] = present;
+    to->several |= to->present & present;
     to->present |= present;
-    to->named |= named;
     to->joint += idf * saturation_at(&r->joint, count);
-    return p;
+    move_head(r, word, (size_t)(p - list->items.items));
+}
+
+static void read_talk(struct reader *r, int64_t number, struct talk *to)
+{
+    size_t terms = r->in->terms;
+    uint16_t *counts = to->counts;
+    uint64_t *words = to->words;
+    memset(counts, 0, terms * WIDTH * sizeof *counts);
+    memset(words, 0, terms * sizeof *words);
+    *to = (struct talk){.number = number, .counts = counts, .words = words};
+    for (size_t t = 0; t < terms; t++)
+        if (r->next[t] == number)
+            add_word(r, t, to);
+    /* A single word has no proximity. */
+    for (size_t t = 0; t < terms; t++) {
+        double idf = r->in->idf[t];
+        double near = r->ceiling.near * places_proximity_most(idf, r->ceiling.k1);
+        for (uint64_t left = to->words[t] & ~to->several; left; left &= left - 1)
+            to->own[MARGIN + (size_t)__builtin_ctzll(left)] -= near;
+    }
 }
 
 static void copy_place(struct talk *to, size_t at, const struct talk *from, size_t of, size_t terms)
 {
-    to->entries[at] = from->entries[of];
+    to->beside[at] = from->beside[of];
+    to->last[at] = from->last[of];
     for (size_t t = 0; t < terms; t++)
         to->counts[t * WIDTH + at] = from->counts[t * WIDTH + of];
 }
@@ -277,19 +275,21 @@ static double bound_entry(struct reader *r, const struct talk *p, size_t place)
 {
     const struct rank_settings *s = r->settings;
     const struct rank_ceiling *c = &r->ceiling;
-    const struct worth *it = &p->entries[MARGIN + place];
+    size_t at = MARGIN + place;
     bool named = p->named >> place & 1;
-    double neighbours = (it[-1].last < RANK_ASKING ? c->answer : c->before) * it[-1].beside +
-                        c->after * it[1].beside;
+    double neighbours =
+        (p->last[at - 1] < RANK_ASKING ? c->answer : c->before) * p->beside[at - 1] +
+        c->after * p->beside[at + 1];
     double session = s->session * p->joint;
-    double sum = it->own - (it->words == 1 ? it->near : 0) + neighbours + session;
+    double sum = p->own[at] + neighbours + session;
     /* A window inside of the talk is not worth more than the talk. */
-    bool inside = place >= RANK_WINDOW && place + RANK_WINDOW < TALK_PLACES;
-    double window = inside ? p->joint : window_at(r, p, MARGIN + place);
+    bool inside =
+        (place >= RANK_WINDOW || !p->opens) && (place + RANK_WINDOW < TALK_PLACES || !p->goes_on);
+    double window = inside ? p->joint : window_at(r, p, at);
     double most = rank_most(c, sum + s->window * window, named);
     if (most < r->floor)
         return most;
-    window = s->window * window_at(r, p, MARGIN + place);
+    window = s->window * window_at(r, p, at);
     struct rank_entry entry = {.key = p->number * TALK_PLACES + (int64_t)place,
                                .most = rank_most(c, sum + window, named),
                                .neighbours = neighbours,
@@ -305,17 +305,21 @@ static void end_talk(struct reader *r, const struct talk *p)
 {
     struct rank_reach reach = {p->number, -HUGE_VAL};
     struct rank_whole *whole = &r->survey->whole;
+    uint64_t all = p->present;
     for (uint64_t left = p->present; left; left &= left - 1) {
-        size_t place = (size_t)__builtin_ctzll(left);
-        reach.most = fmax(reach.most, bound_entry(r, p, place));
-        if (r->again || p->entries[MARGIN + place].words != r->in->terms)
-            continue;
+        double most = bound_entry(r, p, (size_t)__builtin_ctzll(left));
+        reach.most = most > reach.most ? most : reach.most;
+    }
+    if (r->again)
+        return;
+    vec_push(&r->survey->talks, reach);
+    for (size_t t = 0; t < r->in->terms; t++)
+        all &= p->words[t];
+    for (; all; all &= all - 1) {
         if (whole->count < RANK_WHOLE)
-            whole->keys[whole->count] = p->number * TALK_PLACES + (int64_t)place;
+            whole->keys[whole->count] = p->number * TALK_PLACES + __builtin_ctzll(all);
         whole->count++;
     }
-    if (!r->again)
-        vec_push(&r->survey->talks, reach);
 }
 
 void rank_talks(const struct rank_settings *settings, const struct rank_input *in, double floor,
@@ -327,39 +331,42 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
                        .ceiling = ceiling_of(settings, in),
                        .joint = saturation_joint(settings),
                        .heads = mem_alloc((in->terms + 1) * sizeof *r.heads),
+                       .next = mem_alloc((in->terms + 1) * sizeof *r.next),
                        .floor = floor,
                        .visit = visit,
                        .context = context,
                        .survey = survey,
                        .again = survey->talks.len > 0};
-    struct talk both[2] = {{0}, {0}}, *before = NULL;
-    for (size_t i = 0; i < 2; i++)
+    struct talk both[2], *before = NULL;
+    for (size_t i = 0; i < 2; i++) {
         both[i].counts = mem_alloc((in->terms + 1) * WIDTH * sizeof *both[i].counts);
+        both[i].words = mem_alloc((in->terms + 1) * sizeof *both[i].words);
+    }
+    for (size_t t = 0; t < in->terms; t++)
+        move_head(&r, t, 0);
     for (int64_t talk = 0; next_talk(&r, &talk);) {
         struct talk *this = before == &both[0] ? &both[1] : &both[0];
-        clear_talk(this, talk, in->terms);
-        for (size_t t = 0; t < in->terms; t++) {
-            const struct postings *list = &in->lists[t];
-            const struct posting *items = list->items.items;
-            if (r.heads[t] < list->items.len)
-                r.heads[t] =
-                    (size_t)(add_word(&r, t, items + r.heads[t], items + list->items.len, this) -
-                             items);
-        }
+        read_talk(&r, talk, this);
         /* The margins of neighbouring talks are places of the other one. */
-        for (size_t i = 0; before && before->number + 1 == talk && i < MARGIN; i++) {
+        this->opens = before && before->number + 1 == talk;
+        for (size_t i = 0; this->opens && i < MARGIN; i++) {
             copy_place(this, i, before, TALK_PLACES + i, in->terms);
             copy_place(before, MARGIN + TALK_PLACES + i, this, MARGIN + i, in->terms);
         }
-        if (before)
+        if (before) {
+            before->goes_on = this->opens;
             end_talk(&r, before);
+        }
         before = this;
     }
     if (before)
         end_talk(&r, before);
-    free(both[0].counts);
-    free(both[1].counts);
+    for (size_t i = 0; i < 2; i++) {
+        free(both[i].counts);
+        free(both[i].words);
+    }
     free(r.heads);
+    free(r.next);
 }
 
 struct ranker {
@@ -370,24 +377,36 @@ struct ranker {
     size_t *near;              /* in each list, the index of the last search */
     struct postings around[3]; /* of the entry before, the entry, the next one */
     struct occurrences places; /* of the entry */
+    struct rank_ceiling ceiling;
     struct rank_survey survey;
 };
 
 /* ---- the rank of an entry, with its facts and its neighbours ---- */
 
-static void find_postings(struct ranker *r, int64_t key)
+static void find_own(struct ranker *r, int64_t key)
 {
-    for (size_t i = 0; i < 3; i++)
-        vec_clear(&r->around[i].items);
+    vec_clear(&r->around[1].items);
     for (size_t t = 0; t < r->in->terms; t++) {
         const struct postings *list = &r->in->lists[t];
-        r->near[t] = postings_find(list, r->near[t], key - 1);
-        for (size_t i = r->near[t]; i < list->items.len; i++) {
-            const struct posting *p = &list->items.items[i];
-            if (p->key > key + 1)
-                break;
-            vec_push(&r->around[p->key - key + 1].items, *p);
-        }
+        size_t at = r->near[t] = postings_find(list, r->near[t], key);
+        if (at < list->items.len && list->items.items[at].key == key)
+            vec_push(&r->around[1].items, list->items.items[at]);
+    }
+}
+
+/* Behind find_own(). */
+static void find_neighbours(struct ranker *r, int64_t key)
+{
+    vec_clear(&r->around[0].items);
+    vec_clear(&r->around[2].items);
+    for (size_t t = 0; t < r->in->terms; t++) {
+        const struct posting *p = r->in->lists[t].items.items;
+        size_t at = r->near[t], end = r->in->lists[t].items.len;
+        if (at > 0 && p[at - 1].key == key - 1)
+            vec_push(&r->around[0].items, p[at - 1]);
+        at += at < end && p[at].key == key;
+        if (at < end && p[at].key == key + 1)
+            vec_push(&r->around[2].items, p[at]);
     }
 }
 
@@ -400,7 +419,7 @@ struct real {
 static bool find_length(const struct ranker *r, int64_t key, const struct postings *p,
                         struct real *out)
 {
-    *out = (struct real){0};
+    out->own = out->facts.words = 0;
     if (p->items.len == 0)
         return true;
     if (!r->in->words(r->in->context, key, &out->facts.words))
@@ -412,12 +431,17 @@ static bool find_length(const struct ranker *r, int64_t key, const struct postin
     return true;
 }
 
-/* For a long text it does not matter. */
-static bool find_asking(const struct ranker *r, int64_t key, const struct postings *p,
-                        struct real *out)
+/* An upper bound of the worth of the words of a neighbour. *least: words that it has at least. */
+static double neighbour_most(const struct ranker *r, const struct postings *p, double *least)
 {
-    return p->items.len == 0 || out->facts.words > RANK_ASKING ||
-           r->in->asks(r->in->context, key, &out->facts.asks);
+    double sum = 0;
+    *least = 0;
+    for (size_t i = 0; i < p->items.len; i++) {
+        const struct posting *it = &p->items.items[i];
+        sum += r->in->idf[it->term] * ceiling_part(&r->ceiling, it)->plain;
+        *least = fmax(*least, it->last + 1.0);
+    }
+    return sum;
 }
 
 static double sum_of(const struct memory_why *why)
@@ -425,71 +449,95 @@ static double sum_of(const struct memory_why *why)
     return why->words + why->proximity + why->before + why->after + why->session + why->window;
 }
 
-/* An upper bound of the rank, as far as `why` and the weights are known. */
-static double reach_of(const struct ranker *r, const struct rank_entry *entry,
-                       const struct memory_why *why)
+/* The places of the words of the entry; returns the least number of words that it has. */
+static double find_places(struct ranker *r)
 {
-    return (sum_of(why) + entry->neighbours) * why->weight * fmax(1, r->settings.user);
+    const struct postings *own = &r->around[1];
+    uint32_t last = 0;
+    vec_clear(&r->places.items);
+    for (size_t i = 0; i < own->items.len; i++) {
+        const struct posting *p = &own->items.items[i];
+        places_unpack(r->in->places + p->places, p->count, p->term, &r->places);
+        last = p->last > last ? p->last : last;
+    }
+    places_order(&r->places);
+    return last + 1.0;
 }
 
-/* The same when only its length is known. */
-static double reach_of_length(const struct ranker *r, const struct rank_entry *entry,
-                              const struct rank_span *span, const struct real *real)
+/* The bound of an entry with the proximity that its words have in a text of so few words. */
+static double reach_of_places(const struct ranker *r, const struct rank_entry *entry, double least)
 {
-    const struct rank_settings *s = &r->settings;
-    struct memory_why why = {
-        .words = real->own, .session = entry->session, .window = entry->window};
-    for (const struct posting *p = span->first; span->end - span->first > 1 && p < span->end; p++)
-        why.proximity += s->near * places_proximity_most(r->in->idf[p->term], s->k1);
-    rank_weigh(s, entry->named, &real->facts, &why);
-    return reach_of(r, entry, &why) * fmax(1, s->asks);
+    const struct postings *own = &r->around[1];
+    struct memory_why why = {0};
+    double most = 0;
+    if (own->items.len < 2)
+        return entry->most;
+    for (size_t i = 0; i < own->items.len; i++)
+        most += places_proximity_most(r->in->idf[own->items.items[i].term], r->settings.k1);
+    rank_add_places(&r->settings, r->in, &r->places, least, &why);
+    return entry->most -
+           rank_most(&r->ceiling, r->settings.near * most - why.proximity, entry->named);
 }
 
-/* -HUGE_VAL when the rank is below the floor, which mostly shows before all facts are known. False:
- * a fact could not be read. */
+/* -HUGE_VAL when the rank is below the floor. Each fact is asked only if the rank could still reach
+ * the floor with any value of it. False: a fact could not be read. */
 static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
                      struct ranked *out)
 {
     const struct rank_settings *s = &r->settings;
-    double most = r->in->idf_sum * (s->k1 + 1);
-    struct real real;
+    const struct rank_input *in = r->in;
+    double most = in->idf_sum * (s->k1 + 1), held = 0, user = fmax(1, s->user), least;
+    struct memory_why *why = &out->why;
+    struct real real = {0}, before = {0}, after = {0};
     *out = (struct ranked){.key = entry->key, .rank = -HUGE_VAL};
-    find_postings(r, entry->key);
-    const struct posting *own = r->around[1].items.items;
-    struct rank_span span = {own, own + r->around[1].items.len};
+    find_own(r, entry->key);
+    least = find_places(r);
+    if (reach_of_places(r, entry, least) < floor)
+        return true;
+
     if (!find_length(r, entry->key, &r->around[1], &real))
         return false;
-    if (reach_of_length(r, entry, &span, &real) < floor)
-        return true;
-    if (!find_asking(r, entry->key, &r->around[1], &real))
-        return false;
-    out->why =
+    *why =
         (struct memory_why){.words = real.own, .session = entry->session, .window = entry->window};
-    rank_add_places(s, r->in, &span, &real.facts, &r->places, &out->why);
-    rank_weigh(s, entry->named, &real.facts, &out->why);
-    double held = 0;
-    for (const struct posting *p = span.first; p < span.end; p++)
-        held += r->in->idf[p->term];
-    out->why.held = r->in->idf_sum > 0 ? fmin(1, held / r->in->idf_sum) : 0;
-    out->why.coverage = most > 0 ? fmin(1, out->why.words / most) : 0;
-    if (reach_of(r, entry, &out->why) < floor)
+    rank_add_places(s, in, &r->places, real.facts.words, why);
+    rank_weigh(s, entry->named, &real.facts, why);
+    if ((sum_of(why) + entry->neighbours) * why->weight * fmax(1, s->asks) * user < floor)
         return true;
-    struct real before, after;
+
+    /* For a long text it does not matter whether it asks. */
+    if (real.facts.words <= RANK_ASKING && !in->asks(in->context, entry->key, &real.facts.asks))
+        return false;
+    rank_weigh(s, entry->named, &real.facts, why);
+    if ((sum_of(why) + entry->neighbours) * why->weight * user < floor)
+        return true;
+
+    find_neighbours(r, entry->key);
+    double most_after = s->after * neighbour_most(r, &r->around[2], &least);
+    double most_before = neighbour_most(r, &r->around[0], &least);
+    if (least > 0 && least <= RANK_ASKING &&
+        !in->asks(in->context, entry->key - 1, &before.facts.asks))
+        return false;
+    most_before *= before.facts.asks ? fmax(s->before, s->answer) : s->before;
+    if ((sum_of(why) + most_before + most_after) * why->weight * user < floor)
+        return true;
+
     if (!find_length(r, entry->key - 1, &r->around[0], &before) ||
-        !find_asking(r, entry->key - 1, &r->around[0], &before) ||
         !find_length(r, entry->key + 1, &r->around[2], &after))
         return false;
-    out->why.before = (asks_shortly(&before.facts) ? s->answer : s->before) * before.own;
-    out->why.after = s->after * after.own;
-    out->rank = sum_of(&out->why) * out->why.weight;
+    why->before = (asks_shortly(&before.facts) ? s->answer : s->before) * before.own;
+    why->after = s->after * after.own;
+    out->rank = sum_of(why) * why->weight;
     /* Whether it is a user's message is asked only if that could raise its rank to the floor. */
     bool is_user = false;
-    if (s->user != 1 && out->rank * fmax(1, s->user) >= floor &&
-        !r->in->is_user(r->in->context, out->key, &is_user))
+    if (s->user != 1 && out->rank * user >= floor && !in->is_user(in->context, out->key, &is_user))
         return false;
-    out->why.user = is_user ? s->user : 1;
-    out->why.weight *= out->why.user;
-    out->rank *= out->why.user;
+    why->user = is_user ? s->user : 1;
+    why->weight *= why->user;
+    out->rank *= why->user;
+    for (size_t i = 0; i < r->around[1].items.len; i++)
+        held += in->idf[r->around[1].items.items[i].term];
+    why->held = in->idf_sum > 0 ? fmin(1, held / in->idf_sum) : 0;
+    why->coverage = most > 0 ? fmin(1, why->words / most) : 0;
     return true;
 }
 
@@ -594,7 +642,7 @@ static bool take_best(struct ranker *r, size_t room, bool *done)
 }
 
 /* Entries with the highest bounds that are ranked first, besides the limit. */
-enum { FIRST_ROOM = 250 };
+enum { FIRST_ROOM = 100 };
 
 bool rank_best(const struct rank_settings *settings, const struct rank_input *in, size_t limit,
                struct ranking *out)
@@ -606,6 +654,7 @@ bool rank_best(const struct rank_settings *settings, const struct rank_input *in
     if (limit == 0)
         return true;
     r.near = mem_alloc((in->terms + 1) * sizeof *r.near);
+    r.ceiling = ceiling_of(&r.settings, in);
     bool ok = take_best(&r, limit + FIRST_ROOM, &done) && (done || take_best(&r, 0, &done));
     for (size_t i = 0; i < 3; i++)
         vec_release(&r.around[i].items);
