@@ -174,6 +174,7 @@ TEST(answers_about_itself)
         {"what exactly is this program tiro", "What tiro is"},
         {"who was Cicero?", "Who Tiro was: the name"},
         {"How do I connect a model?", "How to connect a model"},
+        {"What can a command reach in the sandbox?", "The sandbox: what a command can reach"},
         {"how can I use claude with anthropic?", "How to connect Anthropic (Claude)"},
         {"connecting openai", "How to connect OpenAI (GPT)"},
         {"Does it run with llama.cpp?", "How to connect a compatible server"},
