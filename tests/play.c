@@ -217,6 +217,7 @@ struct toolset *play_tools(void)
 {
     const struct tool_host host = {.root_fd = play.rootless ? -1 : play.root_fd,
                                    .root = support_dir(),
+                                   .sandbox = play.sandbox,
                                    .memory = play.memory,
                                    .graph = play.graph,
                                    .corpora = play.corpora};

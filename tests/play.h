@@ -60,8 +60,9 @@ struct play {
     const struct tool_source *const *sources; /* NULL: the program's */
     const char *offer;
     bool rootless, timeless; /* no directory; a deadline cannot be set */
-    int root_fd;          /* the test's directory */
-    struct toolset tools; /* play_tools() */
+    bool sandbox;            /* commands run in one */
+    int root_fd;             /* the test's directory */
+    struct toolset tools;    /* play_tools() */
     struct approval_policy policy;
     struct budget budget;
     struct prompt_told told;

@@ -79,6 +79,7 @@ TEST_IF(capability_store(), test_nothing_is_made)
     struct result r = DOCTOR("--json");
     assert_int_equal(r.status, 0);
     assert_non_null(strstr(r.out, "\"missing\""));
+    assert_non_null(strstr(r.out, "\"sandbox\":\t\""));
     assert_int_not_equal(stat(data, &st), 0);
     assert_int_not_equal(stat(support_path(".local"), &st), 0);
 }

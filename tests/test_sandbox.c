@@ -29,6 +29,7 @@
 
 #include "agent/bounds.h"
 #include "base/clock.h"
+#include "tests/play.h"
 #include "tests/suite.h"
 #include "tests/workplace.h"
 
@@ -920,4 +921,66 @@ TEST(a_question_says_where_it_runs)
         char *args = support_text("{\"command\":\"ls\",\"access\":\"%s\"}", rows[i][0]);
         assert_non_null(strstr(workplace_preview("run_command", args, false), rows[i][1]));
     }
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+FIXTURES(plays, play_setup, play_teardown);
+
+#define COMMAND(text)                                                                              \
+    {                                                                                              \
+        .tool = "run_command", .args = "{\"command\":" text "}"                                    \
+    }
+#define DONE                                                                                       \
+    {                                                                                              \
+        .text = "Done.", .stop = STOP_END_TURN                                                     \
+    }
+
+static const char *result_of(int n)
+{
+    return play_event(EVENT_TOOL_EXECUTION_COMPLETED, n)->text;
+}
+
+TEST(inside_no_question_is_asked)
+{
+    play.sandbox = true;
+    play_policy(NULL, "write, outside-sandbox", NULL);
+    play.absent = true;
+    PLAY(COMMAND("\"echo ran; echo x >>/etc/passwd\""), COMMAND("\"ls\",\"access\":\"network\""),
+         COMMAND("\"ls\",\"access\":\"all\""), DONE);
+    assert_non_null(strstr(result_of(0), "ran\n"));
+    assert_non_null(strstr(result_of(0), "[the sandbox may have refused"));
+    assert_non_null(strstr(result_of(1), "about each command that leaves the sandbox"));
+    assert_non_null(strstr(result_of(2), "about each command that leaves the sandbox"));
+}
+
+TEST(outside_a_question_is_asked_each_time)
+{
+    play.sandbox = true;
+    play_policy("run_command execute", "", NULL);
+    play.answer = APPROVAL_ALLOW;
+    play.for_session = true;
+    PLAY(COMMAND("\"echo ran\""), COMMAND("\"echo ran\",\"access\":\"all\""),
+         COMMAND("\"echo ran\",\"access\":\"all\""), DONE);
+    assert_int_equal(play.questions, 2);
+    assert_non_null(strstr(play.asked_preview, "OUTSIDE the sandbox:"));
+    for (int i = 0; i < 3; i++)
+        assert_string_equal(result_of(i), "ran\n[exit status 0]");
+}
+
+TEST(without_a_sandbox_the_word_spares_nothing)
+{
+    play_policy(NULL, "outside-sandbox", NULL);
+    play.answer = APPROVAL_DENY;
+    PLAY(COMMAND("\"echo ran\""), DONE);
+    assert_int_equal(play.questions, 1);
+}
+
+TEST(what_is_denied_stays_denied)
+{
+    play.sandbox = true;
+    play_policy(NULL, "outside-sandbox", "execute");
+    PLAY(COMMAND("\"echo ran\""), DONE);
+    assert_int_equal(play.questions, 0);
+    assert_null(strstr(result_of(0), "ran\n"));
 }

@@ -1,6 +1,7 @@
 #include "agent/bounds.h"
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -160,4 +161,12 @@ void bounds_explain(const struct tool_host *host, bool network, struct buf *out)
                  "\"%sall\"; the user is asked.]",
                  host->root, network ? "unix sockets" : "network",
                  network ? "" : "network\" or \"");
+}
+
+void bounds_tell_lack(const struct tool_host *host, struct buf *out)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const char *lack = host->sandbox ? sandbox_kernel().lack : NULL;
+    if (lack && !atomic_flag_test_and_set(&told))
+        buf_addf(out, "\n[commands run without a sandbox: %s]", lack);
 }

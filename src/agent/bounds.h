@@ -24,4 +24,7 @@ bool bounds_make(const struct tool_host *host, bool network, struct sandbox *out
  * of a refusal. Whether it was the sandbox that refused, nobody can tell. */
 void bounds_explain(const struct tool_host *host, bool network, struct buf *out);
 
+/* Appends, once in the life of the program, that there is no sandbox though one is wanted. */
+void bounds_tell_lack(const struct tool_host *host, struct buf *out);
+
 #endif

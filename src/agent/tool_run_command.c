@@ -125,6 +125,8 @@ static bool run_child(const struct tool_context *context, struct running *r, str
     bool ok = result.end == CHILD_EXITED && result.status == 0;
     if (confined && !ok)
         bounds_explain(host, r->access == ACCESS_NETWORK, out);
+    if (!confined)
+        bounds_tell_lack(host, out);
     return ok;
 }
 

@@ -172,6 +172,8 @@ static void grant(struct making *m, const char *path, uint64_t rights)
     }
 }
 
+static const char devices_place[] = "/dev";
+
 static bool make_rules(struct sandbox *s, const struct sandbox_rules *rules, int abi,
                        struct error *e)
 {
@@ -182,19 +184,18 @@ static bool make_rules(struct sandbox *s, const struct sandbox_rules *rules, int
     if (s->files < 0)
         return err_set_errno(e, ERR_AGENT_ERROR, "the sandbox cannot be made");
     (void)fcntl(s->files, F_SETFD, FD_CLOEXEC);
-    struct making m = {
-        .files = s->files, .handled = set.files, .hidden = rules->hidden, .except = "/dev"};
+    struct making m = {.files = s->files, .handled = set.files, .hidden = rules->hidden};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         grant_here(&m, devices[i], DEVICE);
     grant_here(&m, "/", FS_READ_DIR); /* names of hidden files can be seen: rules cannot prevent it
                                          in directories that lead to them */
     for (const char *const *path = rules->writable; *path; path++) {
         struct stat status;
-        m.except = NULL;
+        m.except = is_within(*path, devices_place) ? NULL : devices_place;
         grant(&m, *path, WRITES);
         s->overrides = s->overrides || (stat(*path, &status) == 0 && status.st_uid != geteuid());
     }
-    m.except = "/dev";
+    m.except = devices_place;
     grant(&m, "/", READS);
     return true;
 }
