@@ -134,7 +134,7 @@ static int set_up(void **state)
     t = transcript_new();
     told_to(t, steps);
     transcript_resize(t, 100, 30);
-    transcript_set_hints(t, "Esc", "Enter", false);
+    transcript_set_hints(t, "Esc", "Enter", NULL, false);
     return 0;
 }
 
@@ -296,7 +296,7 @@ TEST(another_mode_than_asked_for_says_why)
 
 TEST(how_to_choose_another_mode_is_the_last_line)
 {
-    transcript_set_hints(t, "Esc", "Ctrl-X", true);
+    transcript_set_hints(t, "Esc", "Ctrl-X", NULL, true);
     tale("=completed 2",
          "   Ctrl-X opens\n  another mode: /compact MODE, or [compaction] mode in "
          "tiro.ini\n",
@@ -305,7 +305,7 @@ TEST(how_to_choose_another_mode_is_the_last_line)
     set(&micro->compaction.stage, "micro");
     told(t, micro);
     tale("!another mode" /* no mode was asked */);
-    transcript_set_hints(t, "", "", false);
+    transcript_set_hints(t, "", "", "", false);
     tale("=clear", "=started 1 handoff manual", "!cancels", "=completed 2", "!open",
          "!another mode");
 }

@@ -883,7 +883,7 @@ PLAY(no_more_than_a_few_keys_wait, "=behind", "><j*1000>", "=two", "=replayed 64
 
 /* Keys that need no hits do not wait for them. */
 PLAY(other_keys_are_not_kept_waiting, "=behind", ">u", "?memory/restore", ">s", "?scope:project",
-     ">]", "Model's searches", ">[<up>s", "?{query:ryokans,", "><down>", "=draw",
+     ">]", "Recalled", ">[<up>s", "?{query:ryokans,", "><down>", "=draw",
      "=click 2", /* on an old hit, twice */
      "=click 2", "?");
 
@@ -948,15 +948,15 @@ PLAY(no_key_is_left_out_where_there_is_room, "=two", "=height 38", "to the messa
      "exact phrase, without word", "><down>", "d forget", "t sort", "/ search", "=height 19",
      "o go to message", "!t sort");
 
-/* --- the model's searches --- */
+/* --- what was recalled --- */
 
 TEST(the_models_questions_have_their_tab)
 {
     play("=two", "=earlier sleep kyoto");
     recall(60, "river", "[]", false);
-    play("searches 2", "!] searches", "><down>", "] searches 2", ">]", "Model's searches · 2",
-         "“river” → 0 matches", "“sleep kyoto” → 2 matches · 5 min", "0.90 you · turn 3",
-         "from the 14th");
+    play("] recalled 2", ">old", "! ] recalled", "=none", "><down>", "] recalled 2", ">]",
+         "Recalled · 2", "“river” → 0 matches", "“sleep kyoto” → 2 matches · 5 min",
+         "0.90 you · turn 3", "from the 14th");
     assert_true(find("river") < find("sleep kyoto")); /* newest first */
     play("><down><down><enter>", "?memory/read {id:a}", ">w", "matches: words 7.25", ">o",
          "=jumped 17", "><escape>[", "Memory · all");
@@ -965,14 +965,14 @@ TEST(the_models_questions_have_their_tab)
 TEST(a_question_can_be_asked_again)
 {
     play("=earlier sleep kyoto", "><down>]<enter>", "?{query:sleep kyoto,", "Memory · all",
-         "><right>", "Model's searches", "><end><down>", "?");
+         "><right>", "Recalled", "><end><down>", "?");
     assert_true(host.older > 0);
 }
 
-PLAY(a_recall_is_shown_as_it_happens, "=focus no", "=recalls sleep kyoto", "Model's searches",
+PLAY(a_recall_is_shown_as_it_happens, "=focus no", "=recalls sleep kyoto", "Recalled",
      "model's search, 2 matches: \"sleep kyoto\"", "by the river", "· new");
-PLAY(a_recall_does_not_disturb, "=search", "=recalls sleep kyoto", "Memory", "] searches 1 new",
-     "model's search, 2 matches: \"sleep kyoto\"", ">]", "sleep kyoto", ">[", "!searches 1 new");
+PLAY(a_recall_does_not_disturb, "=search", "=recalls sleep kyoto", "Memory", "] recalled 1 new",
+     "model's search, 2 matches: \"sleep kyoto\"", ">]", "sleep kyoto", ">[", "!recalled 1 new");
 
 PLAY(x_leaves_a_passage_out_and_takes_it_back, "=earlier sleep kyoto", "><down>]<down>",
      "x leave out", "!left out", ">x", "?memory/leave_out {session_id:,id:a}",
@@ -986,6 +986,21 @@ PLAY(what_was_left_out_is_marked_in_any_order, "=left 50 b", "=earlier sleep kyo
 PLAY(what_was_not_left_out_is_not_marked, "=earlier sleep kyoto", "><down>]<down>x",
      "0.90 left out", "=fails memory/leave_out The database cannot be used.",
      "The database cannot be used.", "!0.90 left out");
+
+/* With a message, without a search of the model. */
+TEST(passages_of_a_message_are_there_too)
+{
+    struct notice *n = notice_new(NOTICE_EVENT);
+    n->event = recall_event(70, "where did we sleep?", TWO_HITS);
+    mem_replace(&n->event->id, NULL);
+    n->event->number = 480;
+    play("=focus no");
+    give(n);
+    play("2 passages were sent with", "=focus yes", "“where did we sleep?” → 2 sent · 5 min");
+}
+
+PLAY(the_other_list_has_its_key_beside_an_empty_query, "=earlier sleep kyoto", "=caret 1 3",
+     "] recalled 1", ">]", "sleep kyoto", ">]/a]", "=none", "a]", "Memory · all");
 
 TEST(what_is_chosen_there_stays)
 {
@@ -1075,7 +1090,7 @@ TEST(it_fits_any_size)
 PLAY(a_low_pane_shows_one_thing_at_a_time, "=width 40", "=height 7", /* of a terminal of 40 x 10 */
      "=search", "Memory", "/ ryokan", "we liked", "booked", "><enter>", "!0.93 ▇", "by the river");
 PLAY(clicks_choose, "=search", "ryokan", "=click 5", "›0.78", "=click 1", "=caret 1 9", "=click 4",
-     "=caret none", "=click 4", "?memory/read", "=click 400", "=click 0", "Model's searches");
+     "=caret none", "=click 4", "?memory/read", "=click 400", "=click 0", "Recalled");
 
 TEST(who_leaves_waits_for_nothing)
 {

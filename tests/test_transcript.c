@@ -308,9 +308,14 @@ TALE(a_message_was_sent_with_passages, "=size 80 40", "=asks 1 sleep kyoto?", "=
      "⌕ recalled 1 passage · 480 tokens", "!by the river", "=toggle all", "by the river",
      "0.90 you · turn 3", "=text 3 There.", "There.");
 
-TALE(a_passage_that_is_left_out_is_marked, "=size 80 40", "=asks 1 sleep kyoto?", "=recall 2 480",
-     "=toggle all", "=left 3 b", "!left out", "=left 4 a", "480 tokens · 1 left out",
-     "turn 3 · left out", "=back 5 a", "!left out");
+TEST(a_passage_that_is_left_out_is_marked)
+{
+    transcript_set_hints(t, NULL, NULL, "F2 ] x", false);
+    tale("=size 80 40", "=asks 1 sleep kyoto?", "=recall 2 480", "!leaves one out", "=toggle all",
+         "    0.90 you · turn 3 · 2026-03-09\n    by the river\n    F2 ] x leaves one out\n",
+         "=left 3 b", "!left out", "=left 4 a", "480 tokens · 1 left out",
+         "0.90 left out · you · turn 3", "=back 5 a", "!left out");
+}
 
 TALE(a_passage_is_marked_across_pages, "=size 80 40", "=page", "=asks 5 q", "=left 6 a",
      "=earlier more", "=page", "=asks 1 sleep kyoto?", "=recall 2 480", "=back 3 a", "=earlier",
@@ -860,7 +865,7 @@ TEST(nothing_breaks_it)
     for (int round = 0; round < 150; round++) {
         struct transcript *any = transcript_new();
         int64_t seq = 101;
-        transcript_set_hints(any, "Esc", "Enter", round % 2);
+        transcript_set_hints(any, "Esc", "Enter", "F2", round % 2);
         for (int step = 0; step < 60; step++) {
             struct event ev = random_event(&seed, seq);
             if (support_random(&seed) % 3) {

@@ -142,10 +142,16 @@ void app_init(struct app *app, const struct ui_options *options)
     for (char *const *w = options->warnings; w && *w; w++)
         app_note(app, STYLE_WARNING, "%s", *w);
     config_visit(app->config, "keys", bind_key, app);
-    AUTO(buf_release) struct buf cancel = BUF_INIT, open = BUF_INIT;
+    static const enum action to_leave_out[] = {ACTION_MEMORY, ACTION_MEMORY_TAB,
+                                               ACTION_MEMORY_LEAVE_OUT};
+    AUTO(buf_release) struct buf cancel = BUF_INIT, open = BUF_INIT, leave_out = BUF_INIT;
     keymap_describe_first(&app->keymap, ACTION_CANCEL, &cancel);
     keymap_describe_first(&app->keymap, ACTION_SEND, &open);
-    transcript_set_hints(app->transcript, cancel.data, open.data,
+    for (size_t i = 0; i < sizeof to_leave_out / sizeof *to_leave_out; i++) {
+        buf_addstr(&leave_out, i > 0 ? " " : "");
+        keymap_describe_first(&app->keymap, to_leave_out[i], &leave_out);
+    }
+    transcript_set_hints(app->transcript, cancel.data, open.data, leave_out.data,
                          config_boolean(app->config, CONFIG_COMPACTION_HINT));
     if (options->first_draft)
         editor_set(app->editor, options->first_draft);

@@ -260,7 +260,7 @@ int plain_run(const struct ui_options *options, struct error *e)
         return 1;
     }
     p.transcript = transcript_new();
-    transcript_set_hints(p.transcript, NULL, NULL,
+    transcript_set_hints(p.transcript, NULL, NULL, NULL,
                          config_boolean(options->config, CONFIG_COMPACTION_HINT));
     plain_reader_init(&p.in, STDIN_FILENO);
     approval_init(&p.approval, NULL);

@@ -150,7 +150,7 @@ struct key {
     X(MEMORY_SORT, "memory_sort", "t", N_("in the memory: sort by score or by date"))              \
     X(MEMORY_FIGURES, "memory_figures", "w", N_("in the memory: show the figures behind a match")) \
     X(MEMORY_QUERY, "memory_query", "/", N_("in the memory: edit the query"))                      \
-    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show the model's searches, and back"))   \
+    X(MEMORY_TAB, "memory_tab", "] [", N_("in the memory: show what was recalled, and back"))      \
     X(ITEM_ACCEPT, "item_accept", "a", N_("in the learned items: remember the item"))              \
     X(ITEM_REJECT, "item_reject", "r", N_("in the learned items: reject the item"))                \
     X(ITEM_HISTORY, "item_history", "h", N_("in the learned items: show what the item replaced"))  \

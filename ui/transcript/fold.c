@@ -444,6 +444,7 @@ static bool apply(struct fold *f, const struct event *ev)
         call->answered = call->answered || !ev->id;
         recalled_free(call->recalled);
         call->recalled = recalled_new(ev);
+        call->recalled->hints = f->hints;
         call->change = ITEM_CHANGED;
         (void)mark_left_out(f);
         return true;

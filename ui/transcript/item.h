@@ -14,6 +14,13 @@
 #include "ui/term/rows.h"
 #include "ui/text/markdown.h"
 
+/* Names of keys by their bindings; NULL or "": none. */
+struct card_hints {
+    char *cancel, *open;
+    char *leave_out; /* those that lead to a passage and leave it out */
+    bool settings;   /* tell how to choose another mode */
+};
+
 /* A memory_recalled event: a question of the model to semantic memory, or a message of the user
  * that was sent with passages; and the hits. */
 struct recalled {
@@ -23,6 +30,7 @@ struct recalled {
     struct memory_hits hits;
     int64_t tokens; /* of what was sent with a message; 0: a question of the model */
     bool fresh;     /* the user has not looked at it yet */
+    const struct card_hints *hints; /* borrowed; NULL: none */
 };
 
 struct recalled *recalled_new(const struct event *ev);
@@ -61,12 +69,6 @@ enum card_state {
     CARD_DONE,
     CARD_FAILED,
     CARD_CUT_OFF /* the program ended before it was over */
-};
-
-/* Names of keys by their bindings; NULL or "": none. */
-struct card_hints {
-    char *cancel, *open;
-    bool settings; /* tell how to choose another mode */
 };
 
 /* A compaction, by its events (compaction_card.h). */

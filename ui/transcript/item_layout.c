@@ -21,7 +21,8 @@ enum {
     ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
     LEAST_ARGUMENT = 6, /* columns */
     LAST_LINES = 5,     /* of a command that failed */
-    ROWS_MAX = 200      /* of an open result; a row says how many lines more there are */
+    ROWS_MAX = 200,     /* of an open result; a row says how many lines more there are */
+    HIT_BYTES = 4096    /* of the text of a hit */
 };
 
 static enum glyph symbol_of(const char *name)
@@ -320,25 +321,45 @@ static void write_value(struct buf *out, const struct json *v, int depth)
     }
 }
 
-/* The hits of memory with score, speaker and turn. */
+/* The hits of memory, at most ROWS_MAX rows: "0.93 left out · you · turn 3 · 2026-03-09 · covers
+ * 62 % of the query", and the text. */
 static void add_hits(struct rows *out, const struct item *call, size_t width)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    AUTO(buf_release) struct buf clean = BUF_INIT;
-    for (size_t i = 0; i < call->recalled->hits.items.len; i++) {
+    AUTO(styled_release) struct styled prefix = STYLED_INIT;
+    const struct wrap_look look = {width, WRAP_WORDS, &prefix, &prefix};
+    const size_t first = out->list.len;
+    styled_addstr(&prefix, "    ", STYLE_TEXT, 0);
+    for (size_t i = 0; i < call->recalled->hits.items.len && out->list.len - first < ROWS_MAX;
+         i++) {
         const struct memory_hit *h = &call->recalled->hits.items.items[i];
-        buf_addf(&text, "%.2f ", h->score);
-        buf_addstr(&text, message_row_speaker(&h->entry));
-        if (h->entry.turn > 0) {
-            buf_addf(&text, " %s ", glyph(GLYPH_DOT));
-            buf_addf(&text, _("turn %lld"), (long long)h->entry.turn);
-        }
+        const char *dot = glyph(GLYPH_DOT), *text = h->entry.content;
+        AUTO(buf_release) struct buf head = BUF_INIT;
+        AUTO(buf_release) struct buf clean = BUF_INIT;
+        buf_addf(&head, "%.2f ", h->score);
         if (h->left_out)
-            buf_addf(&text, " %s %s", glyph(GLYPH_DOT), _("left out"));
-        buf_addf(&text, "\n%s\n", h->entry.content);
+            buf_addf(&head, "%s %s ", _("left out"), dot);
+        utf8_clean(&head, message_row_speaker(&h->entry), strlen(message_row_speaker(&h->entry)),
+                   UTF8_ONE_LINE);
+        if (h->entry.turn > 0) {
+            buf_addf(&head, " %s ", dot);
+            buf_addf(&head, _("turn %lld"), (long long)h->entry.turn);
+        }
+        if (h->entry.created_ms > 0) {
+            buf_addf(&head, " %s ", dot);
+            format_date(&head, h->entry.created_ms);
+        }
+        if (h->why.held > 0) {
+            buf_addf(&head, " %s ", dot);
+            buf_addf(&head, _("covers %.0f %% of the query"), h->why.held * 100);
+        }
+        rows_begin(out);
+        rows_addstr(out, "    ", STYLE_TEXT, 0);
+        (void)rows_add_cut(out, head.data, rows_room(out, width), STYLE_DIM);
+        utf8_clean(&clean, text, utf8_cut_bytes(text, strlen(text), HIT_BYTES), UTF8_MULTILINE);
+        if (strlen(text) > HIT_BYTES)
+            buf_addstr(&clean, glyph(GLYPH_ELLIPSIS));
+        wrap_string(out, clean.data, STYLE_TEXT, 0, &look);
     }
-    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
-    add_block(out, clean.data, 0, width, NULL);
 }
 
 /* The last lines of a failed command's output, each cut to one row. */
@@ -381,8 +402,15 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
         }
         rows_begin(out);
         (void)rows_add_cut(out, end.data, width, STYLE_TOOL);
-        if (open)
-            add_hits(out, call, width);
+        if (!open)
+            return;
+        add_hits(out, call, width);
+        if (sent->hints && sent->hints->leave_out && *sent->hints->leave_out) {
+            auto_free char *hint =
+                mem_printf("    %s %s", sent->hints->leave_out, _("leaves one out"));
+            rows_begin(out);
+            (void)rows_add_cut(out, hint, width, STYLE_DIM);
+        }
         return;
     }
     AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);

@@ -39,6 +39,7 @@ void transcript_free(struct transcript *t)
     fold_release(&t->fold);
     free(t->hints.cancel);
     free(t->hints.open);
+    free(t->hints.leave_out);
     free(t->needle);
     rows_release(&t->marked);
     rows_release(&t->cited_rows);
@@ -70,11 +71,14 @@ void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
             item_at(t, i)->change = ITEM_CHANGED;
 }
 
-void transcript_set_hints(struct transcript *t, const char *cancel, const char *open, bool settings)
+void transcript_set_hints(struct transcript *t, const char *cancel, const char *open,
+                          const char *leave_out, bool settings)
 {
     free(t->hints.cancel);
     free(t->hints.open);
-    t->hints = (struct card_hints){mem_strdup(cancel), mem_strdup(open), settings};
+    free(t->hints.leave_out);
+    t->hints =
+        (struct card_hints){mem_strdup(cancel), mem_strdup(open), mem_strdup(leave_out), settings};
 }
 
 /* In the middle of a text the view needs all rows of the text at once: rows that come later would

@@ -21,10 +21,10 @@ void transcript_free(struct transcript *t);
 void transcript_clear(struct transcript *t);
 void transcript_set_reasoning(struct transcript *t, enum reasoning_view view);
 
-/* The keys that the cards of compactions name (NULL: none), and whether they tell how to choose
- * another mode. Call it before any event. */
+/* The keys that cards of compactions and recalled passages name (NULL: none), and whether the cards
+ * tell how to choose another mode. Call it before any event. */
 void transcript_set_hints(struct transcript *t, const char *cancel, const char *open,
-                          bool settings);
+                          const char *leave_out, bool settings);
 
 /* Returns whether the screen may have changed. An event that was applied before is ignored. */
 bool transcript_apply(struct transcript *t, const struct event *ev);

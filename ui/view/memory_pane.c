@@ -403,9 +403,13 @@ static void take_event(struct memory_view *p, const struct event *ev, bool live)
         p->place = IN_LIST;
         *l = (struct pane_list){0};
     }
-    auto_free char *text = mem_printf(
-        ngettext("model's search, %zu match: \"%s\"", "model's search, %zu matches: \"%s\"", hits),
-        hits, r->query);
+    auto_free char *text = r->tokens > 0
+                               ? mem_printf(ngettext("%zu passage was sent with \"%s\"",
+                                                     "%zu passages were sent with \"%s\"", hits),
+                                            hits, r->query)
+                               : mem_printf(ngettext("model's search, %zu match: \"%s\"",
+                                                     "model's search, %zu matches: \"%s\"", hits),
+                                            hits, r->query);
     remark_set(&p->remark, STYLE_NOTE, text);
 }
 

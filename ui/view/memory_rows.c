@@ -37,17 +37,16 @@ const char *pane_origin_words(enum memory_origin origin)
 
 /* --- title and state --- */
 
-/* The other list, with its key: "] model's searches 3"; `brief`: "] searches 3". */
-static char *other_list(const struct memory_view *p, bool brief, size_t fresh)
+/* The other list, with its key: "] recalled 3". */
+static char *other_list(const struct memory_view *p, size_t fresh)
 {
     struct buf out = BUF_INIT;
     size_t count = p->recalls.items.len;
-    if (p->focused && p->place != IN_QUERY && p->place != IN_EDITOR)
+    if (p->focused && p->place != IN_EDITOR)
         keymap_describe_first(p->view.host->keymap, ACTION_MEMORY_TAB, &out);
-    buf_addf(&out, " %s",
-             p->tab == TAB_ASKED ? _("memory")
-             : brief             ? _("searches")
-                                 : _("model's searches"));
+    if (p->place == IN_QUERY && out.len > 0 && !pane_tab_acts(p, (unsigned char)out.data[0]))
+        buf_clear(&out);
+    buf_addf(&out, " %s", p->tab == TAB_ASKED ? _("memory") : _("recalled"));
     if (p->tab == TAB_MEMORY && count > 0)
         buf_addf(&out, " %zu", count);
     if (p->tab == TAB_MEMORY && fresh > 0)
@@ -56,8 +55,8 @@ static char *other_list(const struct memory_view *p, bool brief, size_t fresh)
     return buf_take(&out);
 }
 
-/* "Memory · all · 1,204 entries   ] model's searches 3", "Memory · all · imported · 12 entries";
- * with the searches of the model: "Model's searches · 3   ] memory" */
+/* "Memory · all · 1,204 entries   ] recalled 3", "Memory · all · imported · 12 entries"; the other
+ * list: "Recalled · 3   ] memory" */
 static void add_title(struct memory_view *p, struct rows *out)
 {
     const char *dot = glyph(GLYPH_DOT);
@@ -78,11 +77,10 @@ static void add_title(struct memory_view *p, struct rows *out)
     }
     rows_begin(out);
     rows_addstr(out, " ", STYLE_OVERLAY_TITLE, 0);
-    used += rows_add_cut(out, p->tab == TAB_MEMORY ? _("Memory") : _("Model's searches"),
-                         width - used, STYLE_OVERLAY_TITLE);
-    auto_free char *full = other_list(p, false, fresh), *brief = other_list(p, true, fresh);
+    used += rows_add_cut(out, p->tab == TAB_MEMORY ? _("Memory") : _("Recalled"), width - used,
+                         STYLE_OVERLAY_TITLE);
+    auto_free char *other = other_list(p, fresh);
     size_t needed = used + utf8_width(figures.data, figures.len) + 1;
-    const char *other = needed + utf8_width(full, strlen(full)) > width ? brief : full;
     size_t right = utf8_width(other, strlen(other));
     if (needed + right > width && fresh == 0)
         right = 0; /* the figures say more, unless there is news */
@@ -277,7 +275,7 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
     (void)rows_add_cut(out, who.data, rows_room(out, width), look->side);
 }
 
-/* A search of the model: “tea garden” → 3 matches · 2 h · new; or a match of it. */
+/* A search of the model: “tea garden” → 3 matches · 2 h · new; a message: → 3 sent; or a match. */
 static void add_asked(struct memory_view *p, struct rows *out, struct asked_row asked,
                       const struct look *look)
 {
@@ -296,7 +294,10 @@ static void add_asked(struct memory_view *p, struct rows *out, struct asked_row 
     const struct recalled *r = asked.recalled;
     size_t hits = r->hits.items.len;
     buf_addf(&end, " %s ", glyph(GLYPH_ARROW));
-    buf_addf(&end, ngettext("%zu match", "%zu matches", hits), hits);
+    if (r->tokens > 0) /* with the message */
+        buf_addf(&end, ngettext("%zu sent", "%zu sent", hits), hits);
+    else
+        buf_addf(&end, ngettext("%zu match", "%zu matches", hits), hits);
     if (r->at_ms > 0) {
         buf_addf(&end, " %s ", glyph(GLYPH_DOT));
         format_age(&end, r->at_ms, clock_wall_ms());
@@ -363,7 +364,7 @@ static void add_list(struct memory_view *p, struct rows *out)
     AUTO(buf_release) struct buf text = BUF_INIT;
     AUTO(buf_release) struct buf key = BUF_INIT;
     if (p->tab == TAB_ASKED) {
-        buf_addstr(&text, _("The model has not searched memory in this session yet."));
+        buf_addstr(&text, _("Nothing was recalled from memory in this session yet."));
     } else if (!p->held) {
         buf_addstr(&text, p->searching != 0 ? _("loading") : "");
     } else if (!is_search(p)) {

@@ -1,5 +1,6 @@
 #include "ui/view/memory_view.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -456,9 +457,19 @@ static void move_list(struct memory_view *p, long by)
     }
 }
 
+bool pane_tab_acts(const struct memory_view *p, uint32_t character)
+{
+    return editor_len(p->query) == 0 && character < 0x80 && ispunct((int)character);
+}
+
 static bool query_key(struct memory_view *p, enum action action, const struct key *key)
 {
     bool mine = true, scrolls = action == ACTION_SCROLL_UP || action == ACTION_SCROLL_DOWN;
+    enum action letter = keymap_find_in(p->view.host->keymap, key, KEYS_PANE);
+    if (letter == ACTION_MEMORY_TAB && pane_tab_acts(p, key->cp)) {
+        change_list(p);
+        return true;
+    }
     if (action == ACTION_CANCEL || (action == ACTION_CLEAR && editor_len(p->query) == 0)) {
         view_close(&p->view);
     } else if (action == ACTION_SEND || action == ACTION_DOWN || action == ACTION_PAGE_DOWN) {

@@ -15,7 +15,8 @@
 
 enum { PANE_HITS = 50 /* that are asked for at first */ };
 
-/* Lists of memory's own tab: entries, and the searches of the model. */
+/* Lists of memory's own tab: entries, and what was recalled by searches of the model and for
+ * messages. */
 enum pane_tab { TAB_MEMORY, TAB_ASKED, TABS };
 
 /* The receiver of the keys. */
@@ -93,7 +94,7 @@ struct memory_view {
     char *stay; /* id of the entry to choose in the next answer; NULL: the one that is chosen */
     struct memory_stats stats;
 
-    struct recalls recalls;     /* searches of the model in the open session */
+    struct recalls recalls;     /* of the open session */
     char session[UUID_LEN + 1]; /* the open one; "": none was open yet */
     struct {
         bool waits; /* a session was asked for, to show a message of it */
@@ -132,6 +133,9 @@ size_t pane_count(const struct memory_view *p);                 /* rows of the l
 bool pane_fail(struct memory_view *p, const char *words);
 bool pane_key(struct memory_view *p, enum action action, const struct key *key);
 void pane_click(struct memory_view *p, int row);
+/* Whether the key of the other list, which is this character, acts although the query has the keys:
+ * a query does not begin with it. */
+bool pane_tab_acts(const struct memory_view *p, uint32_t character);
 bool pane_passes(enum action action); /* only the screen around the pane uses it */
 
 /* Keys that wait for an answer: whether they do, to drop them with the text that waits to be
