@@ -709,7 +709,7 @@ static bool has_text(enum event_type type)
            type != EVENT_INTERRUPTED && type != EVENT_BUDGET_WARNING &&
            type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
            type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED &&
-           type != EVENT_LEARNED_EXTRACTED;
+           type != EVENT_MEMORY_LEFT_OUT && type != EVENT_LEARNED_EXTRACTED;
 }
 
 /* A rebuild that fits, or that names random messages. */
@@ -750,7 +750,7 @@ static struct event *random_event(const struct history *h, enum event_type type,
         ev->compaction.trigger = mem_strdup("manual");
     if (type == EVENT_MESSAGE_PINNED)
         ev->number = pick((int)next_seq);
-    if (is_tool)
+    if (is_tool || type == EVENT_MEMORY_LEFT_OUT)
         ev->id = mem_strdup(ids[pick(4)]);
     if (is_tool || type == EVENT_TURN_FAILED || type == EVENT_WARNING ||
         type == EVENT_BUDGET_WARNING)
