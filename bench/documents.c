@@ -46,22 +46,35 @@ static char *member(const struct json *v, const char *name)
     return mem_strdup(text);
 }
 
-static void read_questions(struct documents *d, const char *directory)
+/* Source code changes: a question whose answer has gone is named. */
+static void check_answer(const char *directory, const struct asked *q)
+{
+    struct buf text;
+    char *path = paths_join(directory, q->file);
+    buf_init(&text, FILE_MAX);
+    bool has = paths_read_file(path, PATHS_FILE, &text, NULL) && strstr(text.data, q->text);
+    if (!has)
+        fprintf(stderr, "bench: %s has no longer \"%s\"\n", path, q->text);
+    buf_release(&text);
+    free(path);
+}
+
+static void read_questions(struct documents *d, const char *directory, const char *questions)
 {
     struct buf text;
     struct error e;
-    char *path = mem_printf("%s.jsonl", directory), *rest = NULL;
+    char *rest = NULL;
     buf_init(&text, FILE_MAX);
-    must(paths_read_file(path, PATHS_FILE, &text, &e), &e);
+    must(paths_read_file(questions, PATHS_FILE, &text, &e), &e);
     for (char *line = strtok_r(text.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         struct json *v = json_parse(line, strlen(line), &e);
         must(v != NULL, &e);
-        vec_push(&d->questions,
-                 (struct asked){member(v, "question"), member(v, "file"), member(v, "text")});
+        struct asked q = {member(v, "question"), member(v, "file"), member(v, "text")};
+        check_answer(directory, &q);
+        vec_push(&d->questions, q);
         json_free(v);
     }
     buf_release(&text);
-    free(path);
 }
 
 /* --- the corpus ------------------------------------------------------------------------------- */
@@ -90,7 +103,9 @@ static void configure(struct documents *d, bool served)
         must(config_set(d->config, CONFIG_EMBEDDING_MODEL, model, &e), &e);
 }
 
-static void open_corpus(struct documents *d, const char *directory, bool served)
+enum encoder_kind { NONE, HASHED, SERVED };
+
+static void open_corpus(struct documents *d, const char *directory, enum encoder_kind encoder)
 {
     static int number;
     struct error e;
@@ -98,7 +113,8 @@ static void open_corpus(struct documents *d, const char *directory, bool served)
     int retry_ms;
     char *path = mem_printf("%s/documents-%d.db", chat_home(), ++number);
     d->config = config_new();
-    configure(d, served);
+    if (encoder != NONE)
+        configure(d, encoder == SERVED);
     must(store_open(path, STORE_READ_WRITE, &d->store, &e), &e);
     d->corpora = corpora_open(d->config, d->store, NULL);
     ingest(d, directory);
@@ -218,7 +234,7 @@ static void print(const char *name, const struct shares *s)
 
 static void print_weights(struct documents *d, const char *vectors)
 {
-    static const double weights[] = {0, 0.3, 0.7, 1};
+    static const double weights[] = {0, 0.3, 0.7};
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         char *name = mem_printf("hybrid_weight %.1f, %s", weights[i], vectors);
         struct shares s = ask_ours(d, weights[i]);
@@ -227,19 +243,22 @@ static void print_weights(struct documents *d, const char *vectors)
     }
 }
 
-void documents_measure(const char *directory)
+void documents_measure(const char *directory, const char *questions, bool vectors)
 {
     struct documents d = {0};
-    read_questions(&d, directory);
-    open_corpus(&d, directory, false);
+    read_questions(&d, directory, questions);
+    open_corpus(&d, directory, vectors ? HASHED : NONE);
     printf("\n%s: %zu questions\n%-34s%8s%8s%8s\n", directory, d.questions.len, "", "R@1", "R@5",
            "R@10");
     struct shares plain = ask_plain(&d);
     print("plain FTS5", &plain);
-    print_weights(&d, "hashed");
+    struct shares words = ask_ours(&d, 1);
+    print("ours: words", &words);
+    if (vectors)
+        print_weights(&d, "hashed");
     close_corpus(&d);
-    if (exam_is_served()) {
-        open_corpus(&d, directory, true);
+    if (vectors && exam_is_served()) {
+        open_corpus(&d, directory, SERVED);
         print_weights(&d, "served");
         close_corpus(&d);
     }

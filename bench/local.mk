@@ -67,10 +67,11 @@ bench_tiro_bench_LDADD = libtiro.a $(LTLIBINTL) $(LIBINTL) $(DEPS_LIBS) $(MICROH
 # Conversations and questions of ours that `recall` asks (bench/exam.h): assistant is talk of a
 # person with a model, friends and recall is short talk, mostly between two people, each by authors
 # of its own. bench/tiro-bench recall DIR takes others.
-# Documents and questions of ours (bench/documents.h).
+# Documents, the source code and questions of ours (bench/documents.h).
 EXTRA_DIST += \
 	bench/documents/allotment.md \
 	bench/unrelated.txt \
+	bench/code.jsonl \
 	bench/documents.jsonl \
 	bench/documents/backup.md \
 	bench/documents/bicycle.md \

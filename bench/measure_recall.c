@@ -478,6 +478,17 @@ void measure_recall_of(const char *directory)
     vec_release(&one.items);
 }
 
+static void measure_documents(const char *directory, const char *folder, const char *questions,
+                              bool vectors)
+{
+    char *documents = paths_join(directory, folder);
+    char *asked = paths_join(directory, questions);
+    if (access(asked, R_OK) == 0)
+        documents_measure(documents, asked, vectors);
+    free(asked);
+    free(documents);
+}
+
 void measure_recall(void)
 {
     const char *directory = is_set("RECALL_SETS") ? getenv("RECALL_SETS") : "bench";
@@ -487,12 +498,8 @@ void measure_recall(void)
         exit(99);
     }
     measure_sets(&sets);
-    char *documents = paths_join(directory, "documents");
-    char *asked = paths_join(directory, "documents.jsonl");
-    if (access(asked, R_OK) == 0)
-        documents_measure(documents);
-    free(asked);
-    free(documents);
+    measure_documents(directory, "documents", "documents.jsonl", true);
+    measure_documents(directory, "../src", "code.jsonl", false);
     for (size_t i = 0; i < sets.items.len; i++)
         free((char *)sets.items.items[i]);
     vec_release(&sets.items);
