@@ -137,7 +137,7 @@ INSERT INTO words_state VALUES
 
 -- The words of transcripts. An index keeps no texts: to remove a text it is given that text again,
 -- here from "spoken", whose rows never change.
-CREATE VIRTUAL TABLE transcript_words USING fts5 (words, content = '', tokenize = 'tiro none');
+CREATE VIRTUAL TABLE transcript_words USING fts5 (words, content = '', tokenize = 'tiro none 2');
 CREATE VIEW transcript_entry AS SELECT place AS key FROM spoken;
 
 -- ---- memory ----
@@ -177,7 +177,7 @@ CREATE INDEX memory_alike ON memory_entry (session >> 5, digest);
 CREATE INDEX memory_newest ON memory_entry (created_ms, key);
 
 -- The words of speaker, date and content.
-CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', tokenize = 'tiro auto');
+CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', tokenize = 'tiro auto 2');
 
 CREATE TABLE memory_model (
     number    INTEGER PRIMARY KEY,
@@ -348,7 +348,7 @@ BEGIN
 END;
 
 -- The words of name, type and observations.
-CREATE VIRTUAL TABLE graph_words USING fts5 (words, content = '', tokenize = 'tiro auto');
+CREATE VIRTUAL TABLE graph_words USING fts5 (words, content = '', tokenize = 'tiro auto 2');
 
 -- ---- learned memory ----
 
@@ -470,7 +470,7 @@ CREATE TABLE corpus_entry (
 CREATE INDEX corpus_asks ON corpus_entry (key, asks);
 
 -- The words of file name, headings and content.
-CREATE VIRTUAL TABLE corpus_words USING fts5 (words, content = '', tokenize = 'tiro auto');
+CREATE VIRTUAL TABLE corpus_words USING fts5 (words, content = '', tokenize = 'tiro auto 2');
 
 -- Vectors, as those of memory.
 CREATE TABLE corpus_model (

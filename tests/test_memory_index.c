@@ -5,6 +5,7 @@
 #include "base/entropy.h"
 #include "memory/memory.h"
 #include "store/sql.h"
+#include "store/tokenizer.h"
 #include "tests/damage.h"
 #include "tests/memory_store.h"
 #include "tests/suite.h"
@@ -223,6 +224,23 @@ static void change_language(void)
     begin_other();
     while (is_german() == german)
         assert_true(tidy(own.memory));
+}
+
+/* An older program made other words of a text. */
+TEST(an_index_of_older_rules_is_made_again)
+{
+    add_many(own.memory, 10);
+    run("DROP TABLE memory_words");
+    run("CREATE VIRTUAL TABLE memory_words USING fts5 (words, content = '', tokenize = 'tiro "
+        "auto')");
+    assert_int_equal(count(&own, "quincunx"), 0);
+    while (tidy(own.memory))
+        continue;
+    assert_int_equal(count(&own, "quincunx"), 10);
+    assert_int_equal(number("SELECT count(*) FROM sqlite_schema WHERE name = 'memory_words' AND"
+                            " sql LIKE '%''tiro auto " TOKEN_RULES "''%'"),
+                     1);
+    assert_false(tidy(own.memory));
 }
 
 /* The replaced index is removed in steps, which any process continues; a purge removes all of

@@ -339,6 +339,9 @@ TEST(facts_and_beginnings_are_read_as_fts5_finds_them)
     }
     query.text = "heron stone";
     expect_as_in_transaction(query, 598);
+    query.text = "stoneHeron";
+    put("a", "A", "identifier", "stoneHeron stone heron");
+    expect_as_in_transaction(query, 598);
 }
 
 TEST(score_is_the_part_that_is_there)
@@ -467,6 +470,28 @@ TEST(marks)
     expect_mark(0, 2, "京タワ");
     assert_int_equal(hits.items.items[0].passage.start, 0);
     assert_int_equal(hits.items.items[0].passage.len, strlen(hits.items.items[0].entry.content));
+}
+
+TEST(parts_of_identifiers)
+{
+    put("a", "A", "camel", "computeRetryDelay() is called twice");
+    put("b", "B", "snake", "the field retry_delay_ms is called twice");
+    put("c", "C", "plain", "compute the delay of a retry first");
+    put("d", "D", "other", "HTTPServerError is called twice");
+    assert_int_equal(strlen(found("where is the retry delay computed?")),
+                     strlen("camel snake plain"));
+    expect("retry_delay_ms", "snake plain camel");
+    expect("computeRetryDelay", "camel plain snake");
+    expect_mark(0, 0, "computeRetryDelay");
+    expect("server errors", "other");
+    expect_mark(0, 0, "ServerError");
+    expect("\"computeRetryDelay is called\"", "camel");
+    expect("\"retry delay is called\"", "camel");
+    expect("twice -retryDelay", "other");
+    struct memory_query typed = query_of("computeRetryDel");
+    typed.typing = true;
+    search_with(typed);
+    assert_string_equal(hits.items.items[0].entry.id, "camel");
 }
 
 TEST(the_best_passage)

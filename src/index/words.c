@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "index/vectors.h"
 #include "index/words_private.h"
+#include "store/tokenizer.h"
 
 static const char add_sql[] = "INSERT INTO #_words (rowid, words) VALUES (?, ?)";
 static const char remove_sql[] =
@@ -25,7 +26,7 @@ bool words_language(const struct corpus *c, const char *ending, char **out, stru
     const char *sql = query_next(&q) ? (const char *)sqlite3_column_text(q.handle, 0) : NULL;
     const char *at = sql ? strstr(sql, mark) : NULL;
     if (q.fault == SQLITE_OK)
-        *out = at ? mem_strndup(at + sizeof mark - 1, strcspn(at + sizeof mark - 1, "'"))
+        *out = at ? mem_strndup(at + sizeof mark - 1, strcspn(at + sizeof mark - 1, " '"))
                   : mem_strdup("none");
     return query_end(&q);
 }
@@ -56,20 +57,22 @@ static bool make_table(const struct corpus *c, const char *ending, const char *l
 {
     assert(language_known(language));
     auto_free char *sql = mem_printf(
-        "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '', tokenize = 'tiro %s');"
+        "CREATE VIRTUAL TABLE #_words%s USING fts5 (words, content = '', tokenize = 'tiro "
+        "%s " TOKEN_RULES
+        "');"
         "INSERT INTO #_words%s (#_words%s, rank) VALUES ('automerge', 0), ('hashsize', %d)",
         ending, language, ending, ending, PART_BYTES);
     return corpus_exec(c, sql, e);
 }
 
-static bool has_language(const struct corpus *c, const char *ending, const char *language,
-                         bool *out, struct error *e)
+/* Whether the table is of this language and of today's rules. */
+static bool fits(const struct corpus *c, const char *ending, const char *language, bool *out,
+                 struct error *e)
 {
-    auto_free char *found = NULL;
-    if (!words_language(c, ending, &found, e))
-        return false;
-    *out = strcmp(found, language) == 0;
-    return true;
+    auto_free char *spec = mem_printf("'tiro %s " TOKEN_RULES "'", language);
+    struct query q = corpus_query(c, e, schema_sql, "t", ending);
+    *out = query_next(&q) && strstr((const char *)sqlite3_column_text(q.handle, 0), spec);
+    return query_end(&q);
 }
 
 /* ---- the next index ----
@@ -198,7 +201,7 @@ bool words_prepare(const struct corpus *c, const char *language, size_t bytes, s
 {
     bool same, any;
     int64_t parts;
-    if (!has_language(c, "", language, &same, e))
+    if (!fits(c, "", language, &same, e))
         return false;
     if (!same) {
         struct query q = corpus_query(c, e, any_sql, "");
@@ -352,16 +355,16 @@ static bool reindex_step(struct reindexing *r, struct error *e)
 {
     struct store *s = r->corpus->store;
     int64_t key;
-    bool began, there, more, fits = false, ok = true;
+    bool began, there, more, same = false, ok = true;
     if (!store_enter(s, &began, e))
         return false;
     switch (r->stage) {
     case BEGIN:
         r->stage = FILL;
-        /* An empty one, unless there is one of this language already. */
+        /* An empty one, unless there is one that fits already. */
         ok = next_key(r->corpus, &key, &there, e) &&
-             (!there || has_language(r->corpus, "_next", r->language, &fits, e));
-        if (ok && !fits) {
+             (!there || fits(r->corpus, "_next", r->language, &same, e));
+        if (ok && !same) {
             key = -1;
             ok = (!there || corpus_exec(r->corpus, "DROP TABLE #_words_next", e)) &&
                  make_table(r->corpus, "_next", r->language, e) &&
@@ -404,7 +407,7 @@ bool words_reindex(const struct corpus *c, const char *language,
                            "stopped; searches use the index as before, and making the new one goes "
                            "on another time");
     }
-    return has_language(c, "", language, &same, e) &&
+    return fits(c, "", language, &same, e) &&
            (same || err_set(e, ERR_SESSION_STORE_ERROR,
                             "another program has made the index of words for another language; "
                             "configure the same for both and try again"));
@@ -415,18 +418,17 @@ bool words_tidy(const struct corpus *c, bool *more, struct error *e)
     struct reindexing r = {.corpus = c};
     auto_free char *language = NULL;
     int64_t key, parts, old;
-    bool next, worn;
+    bool next, worn, same;
     *more = false;
     if (!next_key(c, &key, &next, e) || !has_layers(c, WORN_LAYERS, &worn, e) ||
-        !corpus_number(c, &old, e, old_sql, ""))
+        !corpus_number(c, &old, e, old_sql, "") || !words_language(c, "", &language, e) ||
+        !fits(c, "", language, &same, e))
         return false;
-    if (!old && !next && !worn)
+    if (!old && !next && !worn && same)
         return corpus_number(c, &parts, e, parts_sql, "") &&
                (parts <= FEW || merge_some(c, merge_sql, STEP_PAGES, more, e));
     r.stage = old ? EMPTY_OLD : next ? FILL : BEGIN;
     *more = true;
-    if (!words_language(c, "", &language, e))
-        return false;
     r.language = language;
     return reindex_step(&r, e);
 }

@@ -51,10 +51,15 @@ static void add_term(struct words_query *q, const char *text, const struct token
         words += !q->terms.items[i].also;
     if (q->terms.len == FORMS || (!also && words == QUERY_TERMS) || find_term(q, t->word))
         return;
-    struct query_term term = {.raw = raw_text(t->language, text + t->start, t->end - t->start),
-                              .word = mem_strdup(t->word),
-                              .prefix = t->single,
-                              .also = also};
+    AUTO(buf_release) struct buf folded = BUF_INIT;
+    if (t->in_identifier) /* of which FTS5 would make several words */
+        token_fold(&folded, text + t->start, t->end - t->start);
+    struct query_term term = {
+        .raw = t->in_identifier ? raw_text(t->language, folded.data, folded.len)
+                                : raw_text(t->language, text + t->start, t->end - t->start),
+        .word = mem_strdup(t->word),
+        .prefix = t->single,
+        .also = also};
     vec_push(&q->terms, term);
 }
 
@@ -64,11 +69,10 @@ static void add_words(struct parser *p, const char *text, size_t len)
     tokens_of(&p->languages, TOKENS_QUERY, text, len, &found);
     for (size_t i = 0, first = 0; i < found.items.len; i++) {
         const struct token *t = &found.items.items[i];
-        bool other = i > 0 && t->place == t[-1].place;
-        if (!other)
+        if (!t->also)
             first = p->out->terms.len;
-        if (!other || p->out->terms.len > first) /* the word's own stem is new */
-            add_term(p->out, text, t, other);
+        if (!t->also || p->out->terms.len > first) /* the word's own stem is new */
+            add_term(p->out, text, t, t->also);
     }
     tokens_release(&found);
 }

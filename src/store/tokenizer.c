@@ -172,6 +172,34 @@ struct text_languages text_languages_find(struct language *l, const char *text, 
     return out;
 }
 
+/* ---- identifiers ---- */
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+/* The end of the part of an identifier that begins at `at`: "HTTP", "Server", "Error" of
+ * "HTTPServerError". "IDs", "4K" and "10MB" are one part. */
+static size_t part_end(const char *text, size_t at, size_t end)
+{
+    size_t from = at, capitals;
+    while (at < end && is_upper(text[at]))
+        at++;
+    capitals = at - from;
+    if (capitals > 1 && at + 1 < end && is_lower(text[at]) && is_lower(text[at + 1]))
+        return at - 1;
+    bool letters = capitals > 0;
+    for (; at < end && !(is_upper(text[at]) && letters); at++)
+        letters = letters || is_lower(text[at]);
+    return at;
+}
+
 /* ---- tokens of a text ---- */
 
 struct tokenizing {
@@ -234,7 +262,8 @@ static int add_sign(struct tokenizing *r, const struct piece *p)
     return result;
 }
 
-static int add_word(struct tokenizing *r, const struct piece *p)
+/* A word at the place of the next token. */
+static int add_stems(struct tokenizing *r, const struct piece *p, bool in_identifier)
 {
     static const enum word_form forms[] = {[TOKENS_TEXT] = WORD_STEM,
                                            [TOKENS_QUERY] = WORD_STEM,
@@ -245,7 +274,8 @@ static int add_word(struct tokenizing *r, const struct piece *p)
     size_t len = p->end - p->start, others = form == WORD_PREFIX ? 1 : all->count;
     if (!language_word(all->items[0], r->text + p->start, len, form, r->word))
         return 0;
-    struct token_seen t = {.start = p->start, .end = p->end, .place = r->place++};
+    struct token_seen t = {
+        .start = p->start, .end = p->end, .place = r->place++, .in_identifier = in_identifier};
     int result = 0;
     buf_clear(r->others);
     for (size_t i = 0; result == 0 && i < others; i++) {
@@ -259,8 +289,31 @@ static int add_word(struct tokenizing *r, const struct piece *p)
         t.word = r->word->data;
         t.len = r->word->len;
         t.language = all->items[i];
+        t.also = i > 0;
         result = r->tell(r->context, &t);
     }
+    return result;
+}
+
+/* An identifier of several parts, all ASCII, is a word as a whole, at the place of its first part,
+ * and each part of two letters or more is a word. */
+static int add_word(struct tokenizing *r, const struct piece *p)
+{
+    size_t end = part_end(r->text, p->start, p->end), place = r->place;
+    bool in_identifier = end < p->end && r->purpose != TOKENS_PREFIX;
+    for (size_t i = p->start; in_identifier && i < p->end; i++)
+        in_identifier = is_plain(r->text[i]);
+    int result = add_stems(r, p, in_identifier);
+    if (!in_identifier)
+        return result;
+    size_t next = r->place;
+    r->place = place;
+    for (size_t at = p->start; result == 0 && at < p->end; at = end) {
+        end = part_end(r->text, at, p->end);
+        if (end - at > 1)
+            result = add_stems(r, &(struct piece){PIECE_WORD, at, end}, true);
+    }
+    r->place = r->place > next ? r->place : next;
     return result;
 }
 
@@ -321,6 +374,8 @@ static int keep_token(void *context, const struct token_seen *t)
                          .end = t->end,
                          .place = t->place,
                          .single = t->single,
+                         .also = t->also,
+                         .in_identifier = t->in_identifier,
                          .language = t->language};
     vec_push(&out->items, kept);
     return 0;

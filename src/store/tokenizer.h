@@ -1,8 +1,9 @@
-/* The FTS5 tokenizer "tiro LANGUAGE": words of letters, marks and digits, case and accents
+/* The FTS5 tokenizer "tiro LANGUAGE RULES": words of letters, marks and digits, case and accents
  * folded (Unicode), stop words out, Snowball stems. Scripts without blanks between words (Han,
  * Kana, Hangul, Thai) give overlapping pairs of characters, so that parts of a sentence are found.
- * Emoji are words of their own. LANGUAGE is one of store/language.c; none (no stems, no stop
- * words); or auto: that of each text. */
+ * Emoji are words of their own. An identifier such as "computeRetryDelay" is a word, and so are its
+ * parts. LANGUAGE is one of store/language.c; none (no stems, no stop words); or auto: that of each
+ * text. */
 #ifndef STORE_TOKENIZER_H
 #define STORE_TOKENIZER_H
 
@@ -13,6 +14,10 @@
 #include "base/vec.h"
 #include "store/language.h"
 #include "store/store.h"
+
+/* To be raised when a text gets other tokens: an index of other rules is then made again in idle
+ * time (words_tidy()). Also in data/schema.sql. */
+#define TOKEN_RULES "2"
 
 /* For store.c: registers the tokenizer for a connection, which ends before the store. Costs nothing
  * until it is used. */
@@ -46,14 +51,16 @@ static inline bool token_is_mark(char c)
 }
 
 /* Calls `tell` for each token until it returns something else than 0, and returns that. `place` is
- * the number of the token; a pair and its last character have the same, and the stems of a word in
- * several languages. */
+ * the number of the token; a pair and its last character have the same, the stems of a word in
+ * several languages, and an identifier and its first part. */
 struct token_seen {
     const char *word; /* folded stem, NUL-terminated; borrowed */
     size_t len;
     size_t start, end; /* bytes of the text */
     size_t place;
     bool single;                     /* one character of a script that has pairs */
+    bool also;                       /* the stem of the word before in another language */
+    bool in_identifier;              /* a word of several parts, or a part of one */
     const struct language *language; /* of the stem */
 };
 typedef int (*token_teller)(void *context, const struct token_seen *t);
@@ -65,7 +72,7 @@ struct token {
     char *word;        /* folded stem; owned */
     size_t start, end; /* bytes of the text */
     size_t place;
-    bool single;
+    bool single, also, in_identifier;
     const struct language *language;
 };
 struct tokens {
