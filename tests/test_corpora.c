@@ -65,6 +65,39 @@ TEST(names_of_files_and_headings_are_searched)
     assert_string_equal(shelf_search("notes", "notes"), ""); /* a folder's name */
 }
 
+/* The passage that defines a function comes before those that call it, in any case. */
+TEST(names_that_code_defines_count_more)
+{
+    static const struct {
+        const char *file, *line;
+    } names[] = {
+        {"a.c", "static int retry_delay(int n)\n{"},
+        {"a.go", "func (s *Server) RetryDelay(n int) int {"},
+        {"a.js", "export const retryDelay = async (n) => {"},
+        {"a.lua", "function M.retry_delay(n)"},
+        {"a.py", "    async def retry_delay(self, n):"},
+        {"a.rs", "pub struct RetryDelay(u32);"},
+        {"a.ts", "  private async retryDelay(n: number): Promise<number> {"},
+        {"b.js", "  retryDelay: function (n) {"},
+    };
+    static const char *const others[] = {
+        "x = retry_delay(1) + delay_retry(x);", "  if (retryDelay(3) || this.retryDelay(4)) {",
+        "# def retry_delay(n):", "struct retry_delay *x = retryDelay(y);"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *folder = support_text("code%zu", i);
+        for (size_t k = 0; k < 4; k++)
+            shelf_write(support_text("%s/z%zu.py", folder, k),
+                        support_text("%s\nstones\n", others[k]));
+        shelf_write(support_text("%s/%s", folder, names[i].file),
+                    support_text("one(stone);\ntwo(stones);\n%s\n", names[i].line));
+        shelf_add(folder, folder);
+        const char *found = shelf_search(folder, "where is the delay of a retry");
+        if (strncmp(found, names[i].file, strlen(names[i].file)) != 0)
+            fail_msg("%s: %s", names[i].line, found);
+    }
+    assert_string_equal(shelf_expect_sound(), "sound");
+}
+
 TEST(what_is_not_there_tells_how_much_was_searched)
 {
     notes();

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "knowledge/corpora_private.h"
+#include "knowledge/document_loaders.h"
 #include "store/event_log.h"
 #include "store/health.h"
 #include "store/salvage.h"
@@ -44,11 +45,25 @@ bool corpora_wants_vectors(const struct corpora *c)
 
 /* --- the index of words ----------------------------------------------------------------------- */
 
+/* The names that code defines count so many times, once of them where they stand. */
+enum { NAMES_COUNT = 4 };
+
 /* Only the last part of the path: files in a folder share the others. */
 char *corpora_words(const char *file, const char *heading, const char *content)
 {
     const char *slash = strrchr(file, '/');
-    return mem_printf("%s\n%s\n%s", slash ? slash + 1 : file, heading, content);
+    const struct code_language *language = code_language_of(file);
+    AUTO(buf_release) struct buf names = BUF_INIT;
+    struct buf out = BUF_INIT;
+    if (language) {
+        code_names_add(language, heading, &names);
+        code_names_add(language, content, &names);
+    }
+    buf_addf(&out, "%s\n%s\n", slash ? slash + 1 : file, heading);
+    for (int i = 1; i < NAMES_COUNT; i++)
+        buf_add(&out, names.data, names.len);
+    buf_addstr(&out, content);
+    return buf_take(&out);
 }
 
 static bool read_document(struct store *s, int64_t from, struct document *out, bool *found,

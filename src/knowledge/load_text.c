@@ -267,6 +267,79 @@ bool code_ends_block(const struct code_language *l, const char *line, size_t len
     return n > 0 && (indentation + n == len || !isalnum((unsigned char)line[indentation + n]));
 }
 
+/* Words before the name that a line defines; those that also stand before the name of a type that
+ * is used; words of lines that call. */
+static const char defining[] =
+    "class def define defmacro defmodule defn defp defun fn fun func "
+    "function impl interface macro module namespace object package proc "
+    "procedure protocol record sub subroutine table trait type view";
+static const char typing[] = "enum struct union";
+static const char calling[] =
+    "await case catch do elif else elseif elsif for foreach if match new "
+    "return switch throw unless until using while with yield";
+
+struct code_word {
+    const char *at;
+    size_t len;
+};
+
+static bool is_name_part(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* The name that a line of code defines: behind a word that says so, before the first bracket, or
+ * before "= function (" and "= (x) =>". NULL: it defines nothing. */
+static struct code_word defined_in(const char *line, size_t len)
+{
+    static const struct code_word nothing = {NULL, 0};
+    const char *end = line + len;
+    bool opens = len > 0 && (end[-1] == '{' || (end[-1] != ';' && is_name_part(*line)));
+    struct code_word assigned = nothing, last = nothing, word;
+    enum { NO, ANY, TYPE } next = NO;
+    for (const char *at = line; at<end; at += word.len> 0 ? word.len : 1) {
+        word = (struct code_word){at, 0};
+        while (at + word.len < end && is_name_part(at[word.len]))
+            word.len++;
+        if (word.len == 0) {
+            if (*at == '"' || *at == '\'' || (*at == '=' && at[1] == '>'))
+                return *at == '=' && opens ? assigned : nothing;
+            if (strchr("=:<", *at) && !assigned.at)
+                assigned = last;
+            next = strchr(" \t.", *at) ? next : NO;
+            continue;
+        }
+        const char *behind = at + word.len;
+        char sign = behind[code_indentation(behind, (size_t)(end - behind))];
+        if ((next == ANY && *behind != '.') || (next == TYPE && strchr("{:<(\n", sign)))
+            return word;
+        if (word_of(calling, at, word.len, true))
+            return nothing;
+        if (sign == '(' && assigned.at && word_of("function", at, word.len, true))
+            return assigned;
+        next = next == ANY                                 ? ANY
+               : word_of(defining, at, word.len, true) > 0 ? ANY
+               : word_of(typing, at, word.len, true) > 0   ? TYPE
+                                                           : NO;
+        if (*behind == '(' && !assigned.at && next == NO)
+            return opens && (at == line || at[-1] != '.') ? word : nothing;
+        last = word;
+    }
+    return nothing;
+}
+
+void code_names_add(const struct code_language *l, const char *text, struct buf *out)
+{
+    for (size_t len; *text; text += len + (text[len] == '\n')) {
+        len = strcspn(text, "\n");
+        struct code_word name = {0};
+        if (!code_is_comment(l, text, len))
+            name = defined_in(text, len);
+        buf_add(out, name.at, name.len);
+        buf_addstr(out, name.len > 0 ? "\n" : "");
+    }
+}
+
 /* --- Markdown --------------------------------------------------------------------------------- */
 
 enum { FENCE_LEAST = 3, INDENTED = 4, LEVELS = 6 };
