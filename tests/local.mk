@@ -156,6 +156,7 @@ SUITE_TESTS = \
 	tests/test_operations.c \
 	tests/test_orphans.c \
 	tests/test_paths.c \
+	tests/test_permissions.c \
 	tests/test_project.c \
 	tests/test_probe.c \
 	tests/test_plain.c \
