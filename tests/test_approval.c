@@ -138,6 +138,70 @@ TEST(a_session_allows_nothing_that_is_denied)
     }
 }
 
+/* [tools] allow and --allow take commands between commas. */
+TEST(a_command_is_allowed_by_its_beginning)
+{
+    static const struct {
+        const char *allow, *also, *grant;
+        enum approval_verdict expected;
+    } rows[] = {{NULL, "git status", "`git status …`", ALLOW},
+                {NULL, "git status", "`git push …`", ASK},
+                {NULL, "git status", NULL, ASK},
+                {NULL, " write , git status,ls ", "`git status …`", ALLOW},
+                {NULL, "write, git status, ls", "`ls …`", ALLOW},
+                {"read, git log --oneline", NULL, "`git log …`", ALLOW},
+                {NULL, "`touch made`, ls", "`touch made`", ALLOW},
+                {NULL, "`touch made`, ls", "`touch made too`", ASK},
+                {NULL, "`git status …`", "`git status …`", ALLOW},
+                {NULL, "find . -delete", "`find . -delete`", ALLOW},
+                {NULL, "find . -delete", "`find …`", ASK}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        AUTO(approval_policy_release) struct approval_policy p = {0};
+        struct error e = {0};
+        if (!read_policy(&p, rows[i].allow, NULL, NULL, rows[i].also, &e))
+            fail_msg("row %zu: %s", i, e.text);
+        assert_int_equal(approval_decide(&p, &executes, rows[i].grant), rows[i].expected);
+    }
+}
+
+TEST(what_is_no_command_to_allow_is_told)
+{
+    static const struct {
+        const char *also, *text;
+    } rows[] = {
+        {"git", "\"git\" alone allows nothing; name a sub-command"},
+        {"git status; rm x", "\"git status; rm x\" is not one simple command"},
+        {"ls $(x)", "\"ls $(x)\" is not one simple command"},
+        {"`", "is not one simple command"},
+        {"``", "is not one simple command"},
+        {"touch made", "unknown tool or class \"touch\""},
+        {"write git status", "unknown tool or class \"git\""}, /* no comma */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        AUTO(approval_policy_release) struct approval_policy p = {0};
+        struct error e = {0};
+        assert_false(read_policy(&p, NULL, NULL, NULL, rows[i].also, &e));
+        assert_int_equal(e.code, ERR_CONFIG_ERROR);
+        assert_non_null(strstr(e.text, rows[i].text));
+        assert_int_equal(p.commands.len, 0);
+    }
+    struct approval_policy p;
+    assert_false(read_policy(&p, NULL, "git status", NULL, NULL, NULL)); /* asks are no grants */
+    approval_policy_release(&p);
+}
+
+TEST(a_project_allows_until_it_is_taken_back)
+{
+    AUTO(approval_policy_release) struct approval_policy p = {0};
+    assert_true(read_policy(&p, NULL, NULL, NULL, NULL, NULL));
+    vec_push(&p.project, mem_strdup("`git status …`"));
+    assert_int_equal(approval_decide(&p, &executes, "`git status …`"), APPROVAL_ALLOW);
+    approval_forget_session(&p);
+    assert_int_equal(approval_decide(&p, &executes, "`git status …`"), APPROVAL_ALLOW);
+    permissions_release(&p.project);
+    assert_int_equal(approval_decide(&p, &executes, "`git status …`"), APPROVAL_ASK);
+}
+
 TEST(a_word_that_names_nothing_is_told)
 {
     static const struct {

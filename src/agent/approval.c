@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "agent/simple_command.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/vec.h"
@@ -173,6 +174,14 @@ static bool contains(const struct approval_names *names, const char *word)
     return false;
 }
 
+static bool is_granted(const struct approval_policy *p, const char *grant)
+{
+    bool granted = contains(&p->commands, grant) || contains(&p->session, grant);
+    for (size_t i = 0; i < p->project.len; i++)
+        granted = granted || strcmp(p->project.items[i], grant) == 0;
+    return granted;
+}
+
 static void add(struct approval_names *names, const char *word)
 {
     if (!contains(names, word))
@@ -184,7 +193,9 @@ void approval_policy_release(struct approval_policy *p)
     vec_free_each(&p->allow);
     vec_free_each(&p->ask);
     vec_free_each(&p->deny);
+    vec_free_each(&p->commands);
     vec_free_each(&p->session);
+    permissions_release(&p->project);
 }
 
 static bool unknown_word(const struct toolset *tools, const char *source, const char *word,
@@ -208,25 +219,64 @@ static bool unknown_word(const struct toolset *tools, const char *source, const 
                    source, word, classes);
 }
 
-/* Adds the known words, and complains of the first other one. `also` is a word of this list; NULL:
- * none. */
-static bool read_words(struct approval_names *names, const struct toolset *tools,
-                       const char *source, const char *text, const char *also, struct error *e)
+/* Adds the grant of a command: of a line in back quotes, or one that begins with a known program.
+ */
+static bool read_command(struct approval_names *grants, const char *source, const char *text,
+                         size_t len, struct error *e)
 {
-    bool ok = true;
-    for (text += strspn(text, BETWEEN_WORDS); *text; text += strspn(text, BETWEEN_WORDS)) {
+    static const char rest[] = " …`";
+    AUTO(buf_release) struct buf grant = BUF_INIT;
+    auto_free char *line = mem_strndup(text, len);
+    size_t end = strlen(line);
+    if (end >= sizeof rest && strcmp(line + end - (sizeof rest - 1), rest) == 0)
+        line[end - (sizeof rest - 1)] = '\0';
+    else if (*line == '`' && line[end - 1] == '`')
+        line[end - 1] = '\0';
+    const char *command = line + (*line == '`');
+    if (simple_command_subcommands(command))
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s: \"%.64s\" alone allows nothing; name a sub-command, too", source,
+                       command);
+    if (!simple_command_grant(command, &grant))
+        return err_set(e, ERR_CONFIG_ERROR, "%s: \"%.64s\" is not one simple command of the shell",
+                       source, command);
+    add(grants, grant.data);
+    return true;
+}
+
+/* Adds the known words, and complains of the first other one. `grants` gets the parts between
+ * commas that are commands; NULL: none may be. `also` is a word of this list; NULL: none. */
+static bool read_words(struct approval_names *names, struct approval_names *grants,
+                       const struct toolset *tools, const char *source, const char *text,
+                       const char *also, struct error *e)
+{
+    bool ok = true, begins = true; /* a part */
+    for (;;) {
+        size_t between = strspn(text, BETWEEN_WORDS);
+        for (size_t i = 0; i < between; i++)
+            begins = begins || text[i] == ',';
+        text += between;
+        if (!*text)
+            return ok;
         size_t len = strcspn(text, BETWEEN_WORDS);
         auto_free char *word = mem_strndup(text, len);
         bool known = toolset_find(tools, word) || (also && strcmp(word, also) == 0);
         for (int i = 0; i < TOOL_CLASS_COUNT; i++)
             known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;
-        if (known)
+        if (known) {
             add(names, word);
-        else if (ok)
+        } else if (grants && begins && (*word == '`' || simple_command_is_known(word))) {
+            const char *closing = *word == '`' ? strchr(text + 1, '`') : NULL;
+            len = closing ? (size_t)(closing - text) + 1 : strcspn(text, ",\r\n");
+            while (len > 0 && strchr(" \t", text[len - 1]))
+                len--;
+            ok = read_command(grants, source, text, len, ok ? e : NULL) && ok;
+        } else if (ok) {
             ok = unknown_word(tools, source, word, e);
+        }
+        begins = false;
         text += len;
     }
-    return ok;
 }
 
 bool approval_policy_read(struct approval_policy *p, const struct config *config,
@@ -244,12 +294,14 @@ bool approval_policy_read(struct approval_policy *p, const struct config *config
     };
     bool ok = true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        ok = read_words(lists[i].names, tools, lists[i].source, config_string(config, lists[i].key),
+        ok = read_words(lists[i].names, lists[i].names == &p->allow ? &p->commands : NULL, tools,
+                        lists[i].source, config_string(config, lists[i].key),
                         lists[i].names == &p->ask ? outside_sandbox : NULL, ok ? e : NULL) &&
              ok;
     struct approval_names also = {0};
     if (also_allow)
-        ok = read_words(&also, tools, "--allow", also_allow, NULL, ok ? e : NULL) && ok;
+        ok = read_words(&also, &p->commands, tools, "--allow", also_allow, NULL, ok ? e : NULL) &&
+             ok;
     for (size_t i = 0; i < also.len; i++) {
         add(&p->allow, also.items[i]);
         for (size_t k = p->ask.len; k > 0; k--) {
@@ -291,7 +343,7 @@ enum approval_verdict approval_decide(const struct approval_policy *p, const str
         if (verdict != APPROVAL_DENY && tool->consent != CONSENT_BY_CLASS)
             verdict = tool->consent == CONSENT_GIVEN ? APPROVAL_ALLOW : APPROVAL_ASK;
     }
-    if (verdict == APPROVAL_ASK && grant && contains(&p->session, grant))
+    if (verdict == APPROVAL_ASK && grant && is_granted(p, grant))
         return APPROVAL_ALLOW;
     return verdict;
 }

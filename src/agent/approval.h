@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "config/config.h"
+#include "config/permissions.h"
 
 /* Guarded places are those where keys usually are, and the program's own configuration,
  * conversations and log. The place that is opened counts, so a symbolic link hides nothing; a hard
@@ -48,16 +49,20 @@ struct approval_names {
 /* Words are names of tools or of classes. Of the three lists deny wins over ask and ask over allow,
  * but a tool's own name wins over its class: allow = run_command with ask = execute lets it run. A
  * tool that no list names asks. Where a tool has a consent of its own (tool.h), that stands in the
- * place of its class, unless the class is denied. `session` are the grants that the user gave for
- * this session: they allow calls that would ask, but no denied ones. */
+ * place of its class, unless the class is denied. Grants (tool_call_grant()) allow calls that would
+ * ask, but no denied ones: `commands` are those of the configuration and the command line,
+ * `session` those that the user gave for this session. */
 struct approval_policy {
-    struct approval_names allow, ask, deny, session;
+    struct approval_names allow, ask, deny, commands, session;
+    struct permissions project; /* likewise, always in this project; the caller's to fill */
 };
 
 /* From [tools] allow, ask, deny, and `also_allow` (of the command line; NULL: none): words parted
  * by blanks or commas. What the command line allows does not ask, even if [tools] ask has the same
- * word. A word that names neither tool nor class is CONFIG_ERROR with the nearest that does; the
- * other words stand then, too. To be released in either case. */
+ * word. Between commas of the two that allow may also stand a command ("git status", see
+ * simple_command.h): of a known program, or in back quotes. A word that names neither tool nor
+ * class is CONFIG_ERROR with the nearest that does; the other words stand then, too. To be released
+ * in either case. */
 bool approval_policy_read(struct approval_policy *p, const struct config *config,
                           const struct toolset *tools, const char *also_allow, struct error *e);
 void approval_policy_release(struct approval_policy *p);

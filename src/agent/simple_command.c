@@ -267,8 +267,8 @@ bool simple_command_is_known(const char *text)
     return find_program(name) != NULL;
 }
 
-const char *simple_command_subcommands(const char *text)
+const char *simple_command_subcommands(const char *program)
 {
-    const struct program *p = find_program(text);
+    const struct program *p = find_program(program);
     return p ? p->subs : NULL;
 }

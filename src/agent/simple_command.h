@@ -19,8 +19,8 @@ bool simple_command_grant(const char *text, struct buf *out);
 /* Whether the line begins with a program that the table has. */
 bool simple_command_is_known(const char *text);
 
-/* The words that follow this known program in the name of a set, for a person who wrote the program
- * alone: "git" is "status log …". NULL: none need to. Static. */
-const char *simple_command_subcommands(const char *text);
+/* The sub-commands of this program, of which one belongs to the name of a set. NULL: the text is no
+ * such program. Static. */
+const char *simple_command_subcommands(const char *program);
 
 #endif

@@ -63,7 +63,7 @@ bool session_options_take_allow(const struct option *self, void *at, const char 
                                 struct error *e)
 {
     (void)self, (void)e;
-    buf_addf(at, "%s ", value);
+    buf_addf(at, "%s, ", value);
     return true;
 }
 

@@ -33,7 +33,7 @@ struct session_options {
      .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
     {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
      SESSION_AT(labels), .take = session_options_take_label},                                      \
-    SESSION_SETTINGS(N_("tools or classes of tools that run without asking; may be repeated"))
+    SESSION_SETTINGS(N_("tools, classes or commands that run without asking; may be repeated"))
 /* The options that are not about one message or one session. */
 #define SESSION_SETTINGS(allow_help)                                                               \
     {"provider", 'p', OPTION_VALUE, "PROVIDER", N_("anthropic, openai, ollama or offline"),        \
