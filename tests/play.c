@@ -183,7 +183,7 @@ static void keep(char **where, const char *text)
     *where = mem_strdup(text);
 }
 
-static enum approval_verdict ask(void *context, const struct tool_call *call, const char *id,
+static enum approval_verdict ask(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview)
 {
     (void)context;

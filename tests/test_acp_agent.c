@@ -161,7 +161,8 @@ TEST(a_tool_asks_and_runs_where_it_is_allowed)
                              note(), note()));
     assert_json(params,
                 "{'options':[{'kind':'allow_once'},{'kind':'reject_once'},"
-                "{'kind':'allow_always','name':'Allow for this session: write_file'}]}");
+                "{'kind':'allow_always','name':'Allow for this session: write_file'},"
+                "{'kind':'allow_always','name':'Allow always in this project: write_file'}]}");
     assert_string_equal(support_read(note()), "one\n");
     answer_question(asked, "{'outcome':'selected','optionId':'once'}");
     expect_stop(id, "end_turn");

@@ -76,6 +76,7 @@ static enum style style_of(const struct rows *rows, size_t row)
 /* --- keys --- */
 
 static enum approval_answer answer;
+static char reason[100]; /* "": none */
 
 /* The effect of a key: it is not the question's, taken, text for the message, the wish to stop the
  * turn, an answer. */
@@ -87,7 +88,9 @@ static uint64_t answered(struct app *app, struct view *v, const struct operation
 {
     (void)app, (void)v, (void)take;
     assert_ptr_equal(o, &operation_approval_decide);
-    answer = ((const struct approval_decide_params *)params)->decision;
+    const struct approval_decide_params *p = params;
+    answer = p->decision;
+    snprintf(reason, sizeof reason, "%s", p->reason ? p->reason : "");
     effect = ANSWERED;
     return 1;
 }
@@ -180,25 +183,46 @@ FIXTURE(set_up, tear_down);
 TEST(who_asks_what_and_the_keys_are_shown)
 {
     ask("1", "{}", "make check\n(in /work)");
-    assert_int_equal(a.view.ops->height(&a.view, 80, 1000), 5);
-    draw(80, 4, NOW);
+    assert_int_equal(a.view.ops->height(&a.view, 82, 1000), 6);
+    draw(80, 5, NOW);
     clock_ms = ARMED;
-    assert_string_equal(seen_text(view_draw(&a.view, 50, 6)),
+    assert_string_equal(seen_text(view_draw(&a.view, 50, 7)),
                         "┌ The model wants to run a command (run_command) ┐\n"
                         "│ make check                                     │\n"
                         "│ (in /work)                                     │\n"
-                        "│ d decline · a allow once                       │\n"
+                        "│ d decline · r with a reason · a allow once     │\n"
                         "│ s allow `make check …` for this session        │\n"
+                        "│ p always in this project                       │\n"
                         "└────────────────────────────────────────────────┘\n");
     assert_string_equal(
-        seen(80, 4, ARMED),
+        seen(80, 5, ARMED),
         " The model wants to run a command (run_command) ────────────────────────────────\n"
-        " make check\n (in /work)\n"
-        " d decline · a allow once · s allow `make check …` for this session\n");
-    assert_string_equal(seen(30, 6, ARMED),
+        " make check\n (in /work)\n d decline · r with a reason · a allow once\n"
+        " s allow `make check …` for this session · p always in this project\n");
+    assert_string_equal(seen(30, 7, ARMED),
                         " The model wants to run a co…\n make check\n"
-                        " (in /work)\n d decline · a allow once\n"
-                        " s allow `make check …` for t…\n\n");
+                        " (in /work)\n d decline · r with a reason\n"
+                        " a allow once\n s allow `make check …` for t…\n"
+                        " p always in this project\n");
+}
+
+/* Enter declines with it; until then it can be left. */
+TEST(a_reason_is_written_in_a_line_of_its_own)
+{
+    play("=asks rm -r build", "=draw 80 5 0", "=draw 80 5 1", "=taken r",
+         "why not:\n Enter declines, Esc goes back", "=taken asd p", "why not: asd p",
+         "=taken <backspace><escape>", "d decline", "=taken ruse git clean", "why not: use git");
+    (void)view_draw(&a.view, 82, 6);
+    assert_true(a.view.caret.shown);
+    assert_int_equal(a.view.caret.row, 3);
+    assert_int_equal(a.view.caret.col, 2 + strlen("why not: use git clean"));
+    approval_hidden(&a); /* another size keeps it */
+    play("=taken !", "=draw 80 5 2", "why not: use git clean!", "=answered <enter>");
+    assert_int_equal(answer, ANSWER_DENY);
+    assert_string_equal(reason, "use git clean!");
+    play("=asks rm -r build", "=draw 80 5 2", "=draw 80 5 3", "=taken r<ctrl-c>", "d decline",
+         "=taken r", "=answered <enter>"); /* no reason is one, too */
+    assert_string_equal(reason, "");
 }
 
 TEST(without_words_the_arguments_are_shown)
@@ -221,7 +245,7 @@ TEST(keys_count_when_they_are_shown)
     play("=pass a", "=draw 80 4 1", "a allow once");
     assert_int_equal(approval_due(&a.view), 0);
     play("=text x<enter>", "=pass <ctrl-d>");
-    for (const char *word = "asd"; *word; word++) {
+    for (const char *word = "aspd"; *word; word++) {
         approval_forget(&a.view);
         ask("1", "{}", "rm -r build");
         draw(80, 4, NOW);
@@ -229,6 +253,7 @@ TEST(keys_count_when_they_are_shown)
         lead_to(ANSWERED, support_text("%c", *word));
         assert_int_equal(answer, *word == 'a'   ? ANSWER_ONCE
                                  : *word == 's' ? ANSWER_SESSION
+                                 : *word == 'p' ? ANSWER_PROJECT
                                                 : ANSWER_DENY);
         assert_false(approval_open(&a.view));
     }
@@ -310,8 +335,10 @@ TEST(keys_can_be_bound)
     assert_true(keymap_bind(&keymap, "allow_session", "none", &e));
     assert_false(keymap_bind(&keymap, "decline", "y", &e));
     assert_true(keymap_bind(&keymap, "decline", "n", &e));
-    play("=asks x", "=draw 80 4 0", "=draw 80 3 1", " n decline · y allow once\n", "=text a",
-         "=answered y", "=once", "=asks x", "=draw 80 4 0", "=draw 80 3 1", "=answered <f5>");
+    play("=asks x", "=draw 80 4 0", "=draw 80 3 1",
+         " n decline · r with a reason · y allow once\n p allow `make check …` always in",
+         "=text a", "=answered y", "=once", "=asks x", "=draw 80 4 0", "=draw 80 3 1",
+         "=answered <f5>");
     assert_int_equal(keymap_find(&keymap, &(struct key){.code = K_CHAR, .cp = 'n'}), ACTION_NONE);
 }
 
@@ -320,21 +347,22 @@ TEST(keys_can_be_bound)
 TEST(the_text_scrolls)
 {
     ask_numbered(30);
-    assert_int_equal(a.view.ops->height(&a.view, 82, 1000), 33);
-    play("=draw 80 12 0", "=draw 80 12 1", "1-10/30",
-         "\n line 10\n d decline · PageDown next page · a allow, after", "=taken kj<down>",
-         "3-12/30", "=taken <pagedown>", "12-21/30", "=taken <ctrl-end> ",
-         "\n line 30\n d decline · a allow", "=draw 80 40 1", /* a larger screen shows all of it */
-         "\n line 1\n", "=taken <wheel-up><wheel-down>", "=text Gg", "=draw 80 5 1",
+    assert_int_equal(a.view.ops->height(&a.view, 82, 1000), 34);
+    play("=draw 80 13 0", "=draw 80 13 1", "1-10/30",
+         "\n line 10\n d decline · r with a reason · PageDown next page · a allow, after",
+         "=taken kj<down>", "3-12/30", "=taken <pagedown>", "12-21/30", "=taken <ctrl-end> ",
+         "\n line 30\n d decline · r with", "=draw 80 40 1", /* a larger screen shows all of it */
+         "\n line 1\n", "=taken <wheel-up><wheel-down>", "=text Gg", "=draw 80 6 1",
          "line 1\n line 2\n line 3\n d decline");
 }
 
 /* --- nothing unseen is allowed --- */
 
-PLAY(nothing_is_allowed_before_its_end_was_seen, "=numbered 30", "=draw 80 12 0", "=draw 80 12 1",
-     "=taken as", "!a allow once", "=taken  a", /* in the queue before the page was drawn */
+PLAY(nothing_is_allowed_before_its_end_was_seen, "=numbered 30", "=draw 80 13 0", "=draw 80 13 1",
+     "=taken asp", "!a allow once", "=taken  a", /* in the queue before the page was drawn */
      "!a allow once", "=taken  a", "!a allow once", "=taken  a",
-     "\n line 30\n d decline · a allow once", "=taken g", "\n line 1\n", "=answered a", "=once");
+     "\n line 30\n d decline · r with a reason · a allow once", "=taken g", "\n line 1\n",
+     "=answered a", "=once");
 
 /* Another size shows other rows, so the reading begins anew. */
 PLAY(another_size_is_read_anew, "=numbered 30", "=draw 80 12 0", "=taken <ctrl-end>",
@@ -355,16 +383,16 @@ static void ask_apart(const char *before, const char *what, int count, const cha
 TEST(empty_lines_are_folded_into_a_rule)
 {
     ask_apart("echo hi", "\n", 200, "rm -rf x");
-    assert_says(seen(40, 7, NOW), "\n echo hi\n─── 199 empty lines ─────", "─\n rm -rf x\n");
-    assert_int_equal(a.view.ops->height(&a.view, 40, 1000), 7);
+    assert_says(seen(40, 10, NOW), "\n echo hi\n─── 199 empty lines ─────", "─\n rm -rf x\n");
+    assert_int_equal(a.view.ops->height(&a.view, 40, 1000), 9);
     ask_apart("echo hi\n", " \t \n", 5, "rm -rf x");
-    assert_says(seen(40, 7, NOW), "─── 5 empty lines ─");
+    assert_says(seen(40, 10, NOW), "─── 5 empty lines ─");
     ask_apart("echo hi\n", "\n", 3, "rm -rf x"); /* few lines are left unchanged */
     assert_says(seen(40, 10, NOW), "\n echo hi\n\n\n\n rm -rf x\n");
     ask_apart("echo hi", "\n", 50, ""); /* at the end */
-    assert_says(seen(40, 7, NOW), "\n echo hi\n─── 49 empty lines ─");
+    assert_says(seen(40, 10, NOW), "\n echo hi\n─── 49 empty lines ─");
     ask_apart("─── 5 empty lines ─────", "\n", 1, "x"); /* no text begins where a rule does */
-    assert_says(seen(40, 7, NOW), "\n ─── 5 empty lines");
+    assert_says(seen(40, 10, NOW), "\n ─── 5 empty lines");
 }
 
 TEST(long_runs_of_blanks_are_counted)
@@ -399,7 +427,7 @@ TEST(a_guarded_place_is_named_and_never_for_the_session)
     notice_free(n);
     play("=draw 60 8 0", "=draw 60 8 1",
          "\n! keys or tiro's own files: /home/u/.ssh/id<U+200B>_rsa\n {\n",
-         "\n d decline · a allow once\n", "=taken s", "=answered a");
+         "\n d decline · r with a reason · a allow once\n", "=taken sp", "=answered a");
 }
 
 /* --- differences --- */
@@ -413,7 +441,7 @@ TEST(differences_are_told_by_sign_and_style)
                                         STYLE_OVERLAY, STYLE_DIFF_REMOVED, STYLE_DIFF_ADDED,
                                         STYLE_DIM};
     ask("1", "{}", diff);
-    const struct rows *rows = draw(80, 9, NOW);
+    const struct rows *rows = draw(80, 11, NOW);
     for (size_t i = 0; i < sizeof styles / sizeof *styles; i++) {
         enum style wanted = styles[i];
         if (wanted == STYLE_OVERLAY) /* one span with the margin */
@@ -421,7 +449,7 @@ TEST(differences_are_told_by_sign_and_style)
         else
             assert_int_equal(style_of(rows, i + 1), wanted);
     }
-    assert_says(seen(80, 9, NOW), "\n --- old\n +++ new\n");
+    assert_says(seen(80, 11, NOW), "\n --- old\n +++ new\n");
 }
 
 /* --- text of others --- */
@@ -449,7 +477,7 @@ TEST(hostile_text_is_cleaned)
 TEST(long_lines_go_on_in_marked_rows)
 {
     ask("1", "{}", "echo aaaaaaaaaa; rm b");
-    assert_int_equal(a.view.ops->height(&a.view, 14, 1000), 7);
+    assert_int_equal(a.view.ops->height(&a.view, 14, 1000), 9);
     assert_says(seen(12, 7, NOW), "\n echo aaaaaa\n›aaaa; rm b\n");
     approval_forget(&a.view);
     play("=asks 日本語日本語", "=draw 10 7 0", "\n 日本語日\n›本語\n");

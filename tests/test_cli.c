@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "config/permissions.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/program.h"
@@ -569,6 +570,52 @@ TEST(test_run_asks_nothing)
     expect(RUN("run", "--tools", "full", "--allow", "writ_file", "write"), 1, "write_file");
     assert_int_equal(chdir("/"), 0);
     end_server(s);
+}
+
+/* A command is allowed by its beginning, and the refusal of another says how to allow it. */
+TEST(test_run_allows_commands)
+{
+    struct model_server *s = begin_server();
+    assert_int_equal(chdir(support_dir()), 0);
+    const struct reply ls = {.tool_name = "run_command", .tool_args = "{\"command\":\"ls -a .\"}"},
+                       touch = {.tool_name = "run_command",
+                                .tool_args = "{\"command\":\"touch made\"}"},
+                       both = {.tool_name = "run_command",
+                               .tool_args = "{\"command\":\"ls; touch made\"}"};
+    model_server_queue(s, &ls);
+    expect(RUN("run", "--tools", "full", "--allow", "git status, ls", "go"), 0, "");
+    model_server_queue(s, &both);
+    expect(RUN("run", "--tools", "full", "--allow", "ls", "go"), 3, "nobody could be asked");
+    model_server_queue(s, &touch);
+    expect(RUN("run", "--tools", "full", "--allow", "ls", "go"), 3,
+           "or this command alone with --allow '`touch made`'");
+    assert_int_equal(access("made", F_OK), -1);
+    model_server_queue(s, &touch);
+    expect(RUN("run", "--tools", "full", "--allow", "`touch made`", "go"), 0, "");
+    assert_int_equal(access("made", F_OK), 0);
+    expect(RUN("run", "--tools", "full", "--allow", "git", "go"), 1, "name a sub-command");
+    assert_int_equal(chdir("/"), 0);
+    end_server(s);
+}
+
+/* The shell knows the project alone. */
+TEST(test_permissions)
+{
+    struct error e;
+    assert_int_equal(chdir(support_dir()), 0);
+    auto_free char *here = getcwd(NULL, 0);
+    expect(RUN("permissions"), 0, "Nothing is allowed beyond the configuration.");
+    assert_true(permissions_set(here, "`git status …`", true, &e));
+    assert_true(permissions_set(here, "write_file", true, &e));
+    assert_true(permissions_set("/elsewhere", "edit_file", true, &e));
+    struct result r = ended(0, RUN("permissions"));
+    assert_string_equal(r.out, "1  `git status …`  (project)\n2  write_file  (project)\n");
+    r = ended(0, RUN("permissions", "list", "--revoke", "git status"));
+    assert_string_equal(r.out, "1  write_file  (project)\n");
+    expect(RUN("permissions", "list", "--revoke", "edit_file"), 64, "is not among the permissions");
+    struct json *v = parse_json(ended(0, RUN("permissions", "list", "--json")).out);
+    assert_json(v, "{'permissions':[{'number':1,'text':'write_file','scope':'project'}]}");
+    assert_int_equal(chdir("/"), 0);
 }
 
 /* A faulty call does not count as a refusal. */

@@ -241,9 +241,10 @@ TEST_IF(capability_store(), errors_give_the_message_back)
 }
 
 PLAY(tools_ask_and_the_next_line_answers, "=calls run_command {\"command\":\"touch made\"}",
-     "=says Refused then.", "=pipe full|make it\nno\n",
+     "=says Refused then.", "=pipe full|make it\nno: there is none\n",
      "=then The model wants to run a command (run_command):", "=then touch made",
-     "=then With \"session\" you allow `touch made` for this session.", "=then Allow it? yes, no",
+     "=then With \"session\" you allow `touch made` for this session, with \"project\" always",
+     "=then Allow it? yes, no, session, or project", "=then The user said no: there is none",
      "=then Refused then.", "=unmade made", "=calls run_command {\"command\":\"touch made\"}",
      "=says Nobody said yes.", "=pipe full|make it\n", /* the input ends: that is a no */
      "=then Nobody said yes.", "=unmade made", "=calls run_command {\"command\":\"touch made\"}",

@@ -125,6 +125,15 @@ PLAY(what_is_allowed_runs, "=asking", "=wrote \a", ":a", DONE, "=made made",
      "=unmade other", ":d", "model wants to write (write_file)", KEYS,
      "s allow write_file for this session");
 
+PLAY(what_is_allowed_always_is_listed_and_taken_back, "=asking", ":p", DONE, "=made made",
+     "=calls run_command {\"command\":\"touch made\"}", "=says Made again.", ":/new<enter>",
+     "!" DONE, ":again<enter>", "Made again.", ":/permissions<enter>", "1  `touch made`  (project)",
+     ":/permissions touch made<enter>", "Nothing is allowed beyond the configuration.",
+     "=calls run_command {\"command\":\"touch made\"}", ":once more<enter>", KEYS);
+
+PLAY(a_refusal_can_say_why, "=asking", ":r", "why not:", ":use the other<enter>", DONE,
+     "=unmade made", "=sent 1 The user said no: use the other");
+
 /* Esc ends all of it: a waiting message is not sent afterwards. */
 TEST(escape_gives_back_what_waited)
 {

@@ -148,6 +148,8 @@ static const struct step {
     {"turn/interrupt", "{'session_id':'$S'}", "SESSION_NOT_RUNNING", NULL},
     {"approval/decide", "{'session_id':'$S','call':'x','decision':'deny'}", "SESSION_NOT_RUNNING",
      NULL},
+    {"permission/list", "{'session_id':'$S'}", NULL, NULL},
+    {"permission/list", "{'revoke':'write_file'}", "USAGE", NULL},
     {"compaction/decide", "{'session_id':'$S','decision':'commit'}", "SESSION_NOT_RUNNING", NULL},
     {"compaction/undo", "{'session_id':'$S'}", "NOTHING_TO_UNDO", NULL},
     {"compaction/pin", "{'session_id':'$S'}", NULL, NULL},

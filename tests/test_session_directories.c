@@ -98,7 +98,7 @@ TEST(prompts_and_commands_are_of_the_directory)
         struct notice *n = surface_expect(served, NOTICE_APPROVAL);
         assert_non_null(strstr(n->preview, places[i]));
         served_done(&operation_approval_decide,
-                    &(struct approval_decide_params){own[i], n->text, ANSWER_ONCE});
+                    &(struct approval_decide_params){own[i], n->text, ANSWER_ONCE, NULL});
         n = surface_expect_answer(served, &operation_turn_start);
         assert_int_equal(n->answer->request->id, turn);
         const char *body = model_server_body(surface_server(), before + 1);

@@ -56,8 +56,9 @@ struct agent {
     const char *(*recall)(void *context, const char *input, int64_t tokens, struct event **told);
 
     /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An
-     * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. */
-    enum approval_verdict (*ask)(void *context, const struct tool_call *call, const char *id,
+     * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. Sets the call's
+     * `refusal` where the user says why not. */
+    enum approval_verdict (*ask)(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
 
     /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */

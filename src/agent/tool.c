@@ -279,6 +279,7 @@ void tool_call_release(struct tool_call *call)
 {
     json_free(call->args);
     free(call->guarded);
+    free(call->refusal);
     tool_sight_release(&call->sight);
     *call = (struct tool_call){0};
 }

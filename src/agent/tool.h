@@ -349,6 +349,7 @@ struct tool_call {
     struct tool_sight sight; /* of its preview */
     char *guarded; /* owned: the guarded place that its path leads to (approval.h); NULL: none */
     bool asked;    /* the user allowed this very call */
+    char *refusal; /* owned: why the user did not, in the user's words; NULL: not said */
 };
 
 /* Finds the tool, which must be one that can be had now, parses the arguments and checks them

@@ -54,6 +54,9 @@ static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
         buf_addf(out,
                  "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
                  call->tool->spec.name);
+    auto_free char *grant = tool_call_grant(call);
+    if (grant && *grant == '`')
+        buf_addf(out, ", or this command alone with --allow '%s'", grant);
     return GATE_DENIED;
 }
 
@@ -77,7 +80,11 @@ static enum gate ask(struct turn *t, struct tool_call *call, const struct block 
     if (answer == APPROVAL_ASK)
         return nobody_to_ask(call, out);
     call->asked = answer == APPROVAL_ALLOW;
-    return call->asked ? GATE_OPEN : deny(out, "the user declined this call");
+    if (!call->asked && call->refusal)
+        buf_addf(out, "The user said no: %s", call->refusal);
+    else if (!call->asked)
+        buf_addstr(out, "the user declined this call");
+    return call->asked ? GATE_OPEN : GATE_DENIED;
 }
 
 static enum gate decide(struct turn *t, struct tool_call *call, const struct block *b,

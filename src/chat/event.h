@@ -253,8 +253,8 @@ bool log_messages_have(const struct log_messages *l, int64_t seq);
 /* ---- answers of a person or a surface ---- */
 
 /* To a tool that asks before it runs. SESSION: it and every later call that the notice's `grant`
- * names. */
-enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_DENY };
+ * names; PROJECT: likewise in all sessions of the project (config/permissions.h). */
+enum approval_answer { ANSWER_ONCE, ANSWER_SESSION, ANSWER_PROJECT, ANSWER_DENY };
 
 /* To a draft summary. */
 enum draft_answer { DRAFT_COMMIT, DRAFT_REFUSE, DRAFT_AGAIN };

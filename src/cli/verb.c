@@ -362,6 +362,8 @@ static void print_result(const struct verb_call *v, const struct operation *o, c
     auto_free char *lines = v->json || more->print ? NULL : operation_lines(o, result);
     if (v->json)
         verb_print_json(o, more->member, result);
+    else if (lines && !*lines && o->none)
+        fprintf(stderr, "%s\n", _(o->none));
     else if (lines)
         output_text(lines);
     else if (more->print)

@@ -57,7 +57,7 @@ static void told(struct acp_ask *ask, const struct operation_answer *answer)
     const struct operation *o = answer->request->operation;
     auto_free char *lines = s && !o->done ? operation_lines(o, answer->result) : NULL;
     if (s && (lines || o->done))
-        say(s, lines ? lines : _(o->done));
+        say(s, !lines ? _(o->done) : *lines || !o->none ? lines : _(o->none));
     else if (s)
         acp_end_prompt(s, "end_turn");
 }

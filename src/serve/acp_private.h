@@ -37,7 +37,8 @@ const char *acp_stop_reason(enum stop_reason reason);
 struct acp_choice {
     const char *id;   /* of the option */
     const char *kind; /* "allow_once", "allow_always" or "reject_once" */
-    const char *name; /* English, to be translated; of "session", what that allows is added */
+    const char *name; /* English, to be translated; of "session" and "project", what they
+                         allow is added */
     int answer;       /* enum approval_answer, enum draft_answer */
 };
 struct acp_choices {
@@ -45,7 +46,8 @@ struct acp_choices {
     size_t len;
 };
 
-/* The last approval needs a grant (notice.h): it allows calls for the whole session. */
+/* The last two approvals need a grant (notice.h): they allow calls for the session, and always in
+ * the project. */
 extern const struct acp_choices acp_approval_choices, acp_draft_choices;
 
 /* The answer of the selected option; of NULL and of an id that was not offered, the refusal. */

@@ -58,6 +58,7 @@ static const struct acp_choice approvals[] = {
     {"once", "allow_once", N_("Allow"), ANSWER_ONCE},
     {"deny", "reject_once", N_("Deny"), ANSWER_DENY},
     {"session", "allow_always", N_("Allow for this session"), ANSWER_SESSION},
+    {"project", "allow_always", N_("Allow always in this project"), ANSWER_PROJECT},
 };
 
 static const struct acp_choice drafts[] = {
@@ -401,8 +402,8 @@ static void ask_person(struct acp_session *s, struct acp_choices choices, const 
     json_out_open(&o, '[');
     for (size_t i = 0; i < choices.len; i++) {
         const struct acp_choice *c = &choices.items[i];
-        auto_free char *allows =
-            c->answer == ANSWER_SESSION && grant ? mem_printf("%s: %s", _(c->name), grant) : NULL;
+        bool lasts = c->answer == ANSWER_SESSION || c->answer == ANSWER_PROJECT;
+        auto_free char *allows = lasts && grant ? mem_printf("%s: %s", _(c->name), grant) : NULL;
         json_out_pack(&o, "{optionId:s name:s kind:s}", c->id, allows ? allows : _(c->name),
                       c->kind);
     }
@@ -429,7 +430,8 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
     acp_tool_call_write_preview(&o, &call, n->preview, &n->change);
     json_out_close(&o, '}');
     struct acp_choices choices = acp_approval_choices;
-    choices.len -= !n->grant; /* without a grant no choice allows the call for the whole session */
+    if (!n->grant) /* then no choice allows more than this call */
+        choices.len -= 2;
     ask_person(s, choices, n->grant, mem_strdup(n->text), NULL, buf.data);
 }
 

@@ -72,7 +72,8 @@ static const struct shape approval_shape =
              OPTIONAL_ROW("guarded", guarded,
                           "The file with keys or of the program itself that the call would reach."),
              OPTIONAL_ROW("grant", grant,
-                          "Calls that the answer \"session\" allows; absent: only this call."));
+                          "Calls that the answers \"session\" and \"project\" allow; absent: only "
+                          "this call."));
 
 static const struct shape draft_shape = SHAPE_OF(
     "draft", struct notice, SESSION,

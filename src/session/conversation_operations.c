@@ -278,8 +278,11 @@ const struct operation operation_turn_interrupt = {
 };
 
 static const char *const answer_words[] = {
-    [ANSWER_ONCE] = "once", [ANSWER_SESSION] = "session", [ANSWER_DENY] = "deny"};
-static const struct shape_names answers = {answer_words, 3, -1};
+    [ANSWER_ONCE] = "once",
+    [ANSWER_SESSION] = "session",
+    [ANSWER_PROJECT] = "project",
+    [ANSWER_DENY] = "deny"};
+static const struct shape_names answers = {answer_words, ANSWER_DENY + 1, -1};
 
 const struct operation operation_approval_decide = {
     OPERATION("approval/decide", OWNER, CONVERSATION,
@@ -287,7 +290,9 @@ const struct operation operation_approval_decide = {
     .params = PARAMETERS(approval_decide_params, SESSION_FIELD(approval_decide_params),
                          SHAPE_REQ(approval_decide_params, call, "Id of the tool call."),
                          SHAPE_REQ_WORD(approval_decide_params, decision, answers,
-                                        "Whether the tool call may run.")),
+                                        "Whether the tool call may run."),
+                         SHAPE_OPT(approval_decide_params, reason,
+                                   "Why it may not, for the model; only with \"deny\".")),
     CONVERSE(decide_approval, NOW, SESSION),
 };
 

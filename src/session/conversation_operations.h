@@ -141,6 +141,25 @@ struct approval_decide_params {
     const char *session;
     const char *call;
     enum approval_answer decision;
+    const char *reason; /* of DENY, for the model; NULL: none */
+};
+
+/* permission/list: what tools may do without a question because the user said so. The command line
+ * has no session. */
+struct permission_list_params {
+    const char *session;
+    const char *revoke; /* a permission that is taken back first: its number in the list, or its
+                           text, of which a command's quotes and "…" may lack; NULL: none */
+};
+enum permission_scope { PERMISSION_SESSION, PERMISSION_PROJECT };
+struct permission_list {
+    VEC(struct permission {
+        int64_t number; /* from 1 */
+        char *text;
+        enum permission_scope scope;
+    })
+    items;
+    char *project; /* the real path of its top directory */
 };
 
 struct compaction_run_params {

@@ -27,6 +27,7 @@ struct question {
     const char *args, *preview;
     bool answered;
     enum approval_answer answer;
+    char *reason; /* of a refusal, owned; NULL: none was given */
 };
 
 /* A task of the surface for a tool (NOTICE_READ, NOTICE_WRITE, NOTICE_RUN). */
@@ -205,6 +206,11 @@ void conversation_agent_release(struct agent *a);
 bool conversation_is_live(const struct conversation *c, struct error *e);
 bool conversation_need_history(struct conversation *c, struct error *e);
 void conversation_project(struct conversation *c); /* derived files, after the history changed */
+
+/* permission_operations.c */
+const char *conversation_project_path(struct conversation *c); /* project_of() its directory */
+/* What is allowed always in the project, as it is now. */
+bool conversation_read_permissions(struct conversation *c, struct error *e);
 void tell_question(struct conversation *c);
 
 void conversation_know_surface(struct conversation *c);

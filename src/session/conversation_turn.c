@@ -233,6 +233,8 @@ static bool emit(void *context, struct event *ev, struct error *e)
     return true;
 }
 
+enum { REFUSAL_BYTES = 4096 /* of the user's reason */ };
+
 void tell_question(struct conversation *c)
 {
     const struct question *q = &c->question;
@@ -249,23 +251,29 @@ void tell_question(struct conversation *c)
 }
 
 /* Waits until the question is answered, the turn is interrupted or the program ends. */
-static enum approval_verdict ask(void *context, const struct tool_call *call, const char *id,
+static enum approval_verdict ask(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview)
 {
     struct conversation *c = context;
+    struct error e;
     if (!c->engine->options.can_ask || c->engine->options.nobody_allows)
         return APPROVAL_ASK;
     c->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
     tell_question(c);
     while (!c->question.answered && !c->cancelled && !c->quit)
         conversation_handle(c, mailbox_wait(c->seat.requests, -1));
-    bool allowed = c->question.answered && c->question.answer != ANSWER_DENY;
-    char *grant = tool_call_grant(call);
-    if (allowed && c->question.answer == ANSWER_SESSION && grant)
+    enum approval_answer answer = c->question.answered ? c->question.answer : ANSWER_DENY;
+    auto_free char *grant = tool_call_grant(call);
+    if (answer == ANSWER_SESSION && grant)
         approval_allow_session(&c->policy, grant);
-    free(grant);
+    if (answer == ANSWER_PROJECT && grant) {
+        approval_allow_session(&c->policy, grant); /* also if it cannot be kept */
+        if (!permissions_set(conversation_project_path(c), grant, true, &e))
+            tell_fault(c, &e);
+    }
+    call->refusal = c->question.reason;
     c->question = (struct question){0};
-    return allowed ? APPROVAL_ALLOW : APPROVAL_DENY;
+    return answer == ANSWER_DENY ? APPROVAL_DENY : APPROVAL_ALLOW;
 }
 
 bool converse_decide_approval(struct conversation *c, const void *params, void *result,
@@ -278,6 +286,11 @@ bool converse_decide_approval(struct conversation *c, const void *params, void *
         return err_set(e, ERR_SESSION_NOT_RUNNING, "that tool call waits for no answer");
     q->answer = p->decision;
     q->answered = true;
+    if (p->decision == ANSWER_DENY && p->reason && !utf8_is_blank(p->reason)) {
+        AUTO(buf_release) struct buf reason = BUF_INIT;
+        utf8_add_cut(&reason, p->reason, strlen(p->reason), REFUSAL_BYTES);
+        q->reason = buf_take(&reason);
+    }
     return true;
 }
 
@@ -336,6 +349,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
                   int64_t retries, struct turn_result *out, struct error *e)
 {
     static const char *const graph_words[] = {"graph", "Graph", "grafo", "Grafo", "memory_create_"};
+    struct error fault;
     mem_replace(&c->newer_draft, NULL);
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
         !conversation_need_backend(c, e) || !backend_prepare(&c->backend, e))
@@ -347,6 +361,8 @@ static bool start(struct conversation *c, const char *input, const char *attachm
         c->graph_named = c->graph_named || strstr(input, graph_words[i]);
     conversation_read_prompt(c);
     conversation_read_learned(c, true);
+    if (!conversation_read_permissions(c, &fault)) /* so tools ask */
+        tell_fault(c, &fault);
     out->usage = USAGE_UNKNOWN;
     c->turn = out;
     c->prepared = true;

@@ -139,6 +139,7 @@ struct operation {
     /* The result as a line, for example "{id}  {text}" with members of the result or of its member
      * `lines`; an array gives a line for each element. NULL: surfaces show it in their own way. */
     const char *lines, *line;
+    const char *none; /* in place of a list without elements: N_(); NULL: nothing */
     enum authority authority;
     const struct shape *params; /* NULL: it takes nothing */
     const struct shape *result; /* NULL: it gives nothing */
@@ -196,7 +197,7 @@ struct operation {
     X(session_set_draft) X(session_set_memory) X(session_set_tools) X(session_set_compaction) \
     X(session_settings) X(session_add_image) X(session_close) \
     X(turn_start) X(turn_retry) X(turn_interrupt) \
-    X(approval_decide) \
+    X(approval_decide) X(permission_list) \
     X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
     X(compaction_unpin) \
     X(context_read) \
@@ -224,7 +225,8 @@ const struct operation *operation_find(const char *name); /* NULL: there is none
  * first other text. The caller frees the struct; the texts are borrowed. NULL: it takes none. */
 void *operation_slash_params(const struct operation *o, const char *session, const char *arguments);
 
-/* The result as lines, as the row says; the caller frees. NULL: the row does not say. */
+/* The result as lines, as the row says; the caller frees. NULL: the row does not say; "": a list
+ * without elements, for which the surface says the row's `none`. */
 char *operation_lines(const struct operation *o, const void *result);
 
 /* True if the operation changes something: it is done even if no caller waits for the answer. */

@@ -30,7 +30,7 @@ const char *plain_question(const struct plain *p)
 {
     if (!approval_open(&p->approval.view))
         return _("Use this summary? yes, no, or again: ");
-    return p->approval.questions.items[0].grant ? _("Allow it? yes, no, or session: ")
+    return p->approval.questions.items[0].grant ? _("Allow it? yes, no, session, or project: ")
                                                 : _("Allow it? yes or no: ");
 }
 
@@ -46,7 +46,10 @@ static void show_question(struct plain *p)
         plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
     plain_write(&p->out, q->text);
     if (q->grant)
-        plain_writef(&p->out, _("With \"session\" you allow %s for this session."), q->grant);
+        plain_writef(&p->out,
+                     _("With \"session\" you allow %s for this session, with \"project\" always in "
+                       "this project."),
+                     q->grant);
     if (!p->in.terminal)
         plain_write(&p->out, plain_question(p));
 }
@@ -65,14 +68,25 @@ static bool is_word(const char *text, const char *english, const char *local)
     return false;
 }
 
+/* Behind "no:" or "no," is the reason. */
+static const char *find_reason(const char *text)
+{
+    size_t len = strcspn(text, ":,");
+    auto_free char *word = mem_strndup(text, len);
+    bool no = text[len] && *word && is_word(word, "no", _("no"));
+    return no ? text + len + 1 + strspn(text + len + 1, " \t\n") : NULL;
+}
+
 bool plain_answer(struct plain *p, const char *text)
 {
-    bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
     bool tool = approval_open(&p->approval.view);
-    bool third =
-        tool ? p->approval.questions.items[0].grant && is_word(text, "session", _("session"))
-             : is_word(text, "again", _("again"));
-    if (!*text || !(yes || no || third))
+    const char *reason = tool ? find_reason(text) : NULL;
+    bool yes = is_word(text, "yes", _("yes")), no = reason || is_word(text, "no", _("no"));
+    bool grants = tool && p->approval.questions.items[0].grant;
+    bool always = grants && is_word(text, "project", _("project"));
+    bool third = tool ? grants && is_word(text, "session", _("session"))
+                      : is_word(text, "again", _("again"));
+    if (!*text || !(yes || no || third || always))
         return !*text;
     if (!tool) {
         enum draft_answer decision = yes ? DRAFT_COMMIT : no ? DRAFT_REFUSE : DRAFT_AGAIN;
@@ -85,11 +99,15 @@ bool plain_answer(struct plain *p, const char *text)
         plain_write(&p->out, _("You began that line before the question; answer it now."));
         return true;
     }
-    enum approval_answer decision = yes ? ANSWER_ONCE : no ? ANSWER_DENY : ANSWER_SESSION;
+    enum approval_answer decision = yes      ? ANSWER_ONCE
+                                    : no     ? ANSWER_DENY
+                                    : always ? ANSWER_PROJECT
+                                             : ANSWER_SESSION;
     auto_free char *id = mem_strdup(p->approval.questions.items[0].id);
     approval_over(&p->approval, id);
-    plain_send(p, &operation_approval_decide,
-               &(struct approval_decide_params){.call = id, .decision = decision});
+    plain_send(
+        p, &operation_approval_decide,
+        &(struct approval_decide_params){.call = id, .decision = decision, .reason = reason});
     show_question(p);
     return true;
 }

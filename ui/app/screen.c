@@ -418,10 +418,13 @@ static bool place_view_caret(const struct app *app)
     if (!v || v->ops->layer < VIEW_PANE)
         return false;
     bool beside = v->ops->layer == VIEW_PANE && shown.pane_cols > 0;
-    bool seen = beside || !views_shown(&app->views, VIEW_QUESTION);
+    bool asks = v->ops->layer == VIEW_QUESTION; /* at the lower end of its place */
+    bool seen = beside || asks || !views_shown(&app->views, VIEW_QUESTION);
+    int top = drawn[v->ops->layer].top;
+    if (asks)
+        top += shown.body_rows - v->height;
     if (seen && v->caret.shown)
-        term_cursor(drawn[v->ops->layer].top + v->caret.row,
-                    drawn[v->ops->layer].left + v->caret.col);
+        term_cursor(top + v->caret.row, drawn[v->ops->layer].left + v->caret.col);
     else
         term_cursor(-1, 0);
     return true;

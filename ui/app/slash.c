@@ -162,6 +162,8 @@ char *slash_told(const struct operation_answer *a)
     if (export)
         return mem_printf(_("Exported to %s."), export->path);
     char *lines = o->done ? mem_strdup(_(o->done)) : operation_lines(o, a->result);
+    if (lines && !*lines && o->none)
+        mem_replace(&lines, mem_strdup(_(o->none)));
     size_t len = lines ? strlen(lines) : 0;
     if (len > 0 && lines[len - 1] == '\n')
         lines[len - 1] = '\0';

@@ -128,7 +128,10 @@ struct key {
     X(REDO, "redo", "alt-_", N_("redo"))                                                           \
     X(ALLOW_ONCE, "allow_once", "a", N_("when a tool asks: allow this call"))                      \
     X(ALLOW_SESSION, "allow_session", "s", N_("when a tool asks: allow it for this session"))      \
+    X(ALLOW_PROJECT, "allow_project", "p",                                                         \
+      N_("when a tool asks: allow it always in this project"))                                     \
     X(DECLINE, "decline", "d", N_("when a tool asks: decline"))                                    \
+    X(DECLINE_WHY, "decline_why", "r", N_("when a tool asks: decline, with a reason"))             \
     X(CONTEXT_PIN, "context_pin", "p", N_("in the context: pin or unpin the message"))             \
     X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: compact the conversation now")) \
     X(CONTEXT_UNCOMPACT, "context_uncompact", "u", N_("in the context: undo the last compaction")) \

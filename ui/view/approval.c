@@ -9,12 +9,14 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "ui/term/rows.h"
+#include "ui/text/editor.h"
 #include "ui/text/wrap.h"
 #include "ui/view/hints.h"
 
 enum {
     MARGIN = 1,
-    SIDES = 2,        /* columns of the frame */
+    SIDES = 2, /* columns of the frame */
+    REASON_BYTES = 1000,
     MOST_BLANKS = 64, /* alike and side by side */
     MOST_EMPTY = 3,   /* lines one after the other */
     RULE_LEAD = 3
@@ -110,24 +112,32 @@ static void lay_out_text(struct approval *a, int width)
 
 /* --- the keys --------------------------------------------------------------------------------- */
 
-/* The safest first. `read`: the end of the text was on the screen. A grant for the session is named
- * in full. */
+/* The safest first; the second and the last go on with the one before them. `read`: the end of the
+ * text was on the screen. A grant is named in full. */
 static void key_rows(const struct approval *a, const struct keymap *keymap, bool read, int width,
                      struct rows *out)
 {
     const char *grant = a->questions.items[0].grant;
     auto_free char *session = grant ? mem_printf(_("allow %s for this session"), grant) : NULL;
+    auto_free char *always = grant ? mem_printf(_("allow %s always in this project"), grant) : NULL;
+    AUTO(buf_release) struct buf above = BUF_INIT;
+    keymap_describe_first(keymap, ACTION_ALLOW_SESSION, &above);
     const struct {
         enum action action;
         const char *what; /* NULL: not offered */
-    } keys[2][3] = {{{ACTION_DECLINE, _("decline")},
-                     {ACTION_PAGE_DOWN, _("next page")},
-                     {ACTION_ALLOW_ONCE, _("allow, after the last page")}},
-                    {{ACTION_DECLINE, _("decline")},
-                     {ACTION_ALLOW_ONCE, _("allow once")},
-                     {ACTION_ALLOW_SESSION, session}}};
+    } keys[2][5] = {
+        {{ACTION_DECLINE, _("decline")},
+         {ACTION_DECLINE_WHY, _("with a reason")},
+         {ACTION_PAGE_DOWN, _("next page")},
+         {ACTION_ALLOW_ONCE, _("allow, after the last page")},
+         {ACTION_ALLOW_SESSION, NULL}},
+        {{ACTION_DECLINE, _("decline")},
+         {ACTION_DECLINE_WHY, _("with a reason")},
+         {ACTION_ALLOW_ONCE, _("allow once")},
+         {ACTION_ALLOW_SESSION, session},
+         {ACTION_ALLOW_PROJECT, grant && above.len > 0 ? _("always in this project") : always}}};
     rows_clear(out);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 5; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
         keymap_describe_first(keymap, keys[read][i].action, &text);
         if (!keys[read][i].what || text.len == 0)
@@ -170,6 +180,29 @@ static void pause_rows(const struct approval *a, size_t count, int width, struct
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
         if (i == 0)
             rows_add_cut(out, text, width > MARGIN ? (size_t)width - MARGIN : 1, STYLE_DIM);
+    }
+}
+
+/* In place of the keys: the reason, with its caret, and where there is another row its keys. */
+static void reason_rows(struct approval *a, const struct keymap *keymap, size_t count, int width,
+                        struct rows *out)
+{
+    AUTO(buf_release) struct buf send = BUF_INIT, back = BUF_INIT;
+    int caret;
+    keymap_describe_first(keymap, ACTION_SEND, &send);
+    keymap_describe_first(keymap, ACTION_CANCEL, &back);
+    auto_free char *hint = mem_printf(_("%s declines, %s goes back"), send.data, back.data);
+    size_t room = width > MARGIN ? (size_t)width - MARGIN : 1;
+    rows_begin(out);
+    rows_addstr(out, " ", STYLE_OVERLAY, 0);
+    size_t used = rows_add_cut(out, _("why not: "), room, STYLE_PROMPT);
+    (void)edit_line(out, a->reason, room - used, &caret);
+    a->view.caret.col = 2 * MARGIN + (int)used + caret; /* behind the frame */
+    for (size_t i = 1; i < count; i++) {
+        rows_begin(out);
+        rows_addstr(out, " ", STYLE_OVERLAY, 0);
+        if (i == 1)
+            rows_add_cut(out, hint, room, STYLE_DIM);
     }
 }
 
@@ -268,7 +301,10 @@ static const struct rows *rows(struct view *view)
         a->top = last;
     a->read = a->read || (a->page > 0 && a->top + a->page >= a->text.list.len);
     rows_init(&keys);
-    if (a->armed && (a->entered || !a->drafted))
+    view->caret.shown = a->explains;
+    if (a->explains)
+        reason_rows(a, keymap, below, inner, &keys);
+    else if (a->armed && (a->entered || !a->drafted))
         key_rows(a, keymap, a->read, inner, &keys);
     else
         pause_rows(a, below, inner, &keys);
@@ -278,6 +314,7 @@ static const struct rows *rows(struct view *view)
         add_top(a, width);
     for (size_t i = 0; i < a->page; i++)
         add_framed(&a->rows, &a->text, a->top + i, width);
+    view->caret.row = (int)a->rows.list.len;
     for (size_t i = 0; i < below && a->rows.list.len < all; i++)
         add_framed(&a->rows, &keys, i, width);
     if (bottom && a->rows.list.len < all)
@@ -304,6 +341,7 @@ void approval_release(struct view *view)
     struct approval *a = (struct approval *)view;
     approval_forget(view);
     vec_release(&a->questions);
+    editor_free(a->reason);
     rows_release(&a->text);
     rows_release(&a->rows);
 }
@@ -342,6 +380,12 @@ void approval_ask(struct approval *a, const struct notice *n)
         approval_hidden(a);
 }
 
+static void leave_reason(struct approval *a)
+{
+    a->explains = false;
+    editor_start(a->reason, NULL);
+}
+
 bool approval_over(struct approval *a, const char *id)
 {
     for (size_t i = 0; id && i < a->questions.len; i++) {
@@ -349,8 +393,10 @@ bool approval_over(struct approval *a, const char *id)
             continue;
         question_release(&a->questions.items[i]);
         vec_remove(&a->questions, i, 1);
-        if (i == 0)
+        if (i == 0) {
+            leave_reason(a);
             approval_hidden(a);
+        }
         return true;
     }
     return false;
@@ -362,6 +408,7 @@ void approval_forget(struct view *view)
     for (size_t i = 0; i < a->questions.len; i++)
         question_release(&a->questions.items[i]);
     vec_clear(&a->questions);
+    leave_reason(a);
     approval_hidden(a);
 }
 
@@ -418,9 +465,24 @@ static bool move_by_action(struct approval *a, enum action action)
 static void answer(struct approval *a, enum approval_answer decision)
 {
     auto_free char *id = mem_strdup(a->questions.items[0].id);
+    auto_free char *reason = mem_strdup(editor_text(a->reason)); /* "": none */
     approval_over(a, id);
     (void)view_ask(&a->view, &operation_approval_decide,
-                   &(struct approval_decide_params){.call = id, .decision = decision}, NULL);
+                   &(struct approval_decide_params){
+                       .call = id, .decision = decision, .reason = *reason ? reason : NULL},
+                   NULL);
+}
+
+/* The line of the reason has all keys but those that move in the text above. */
+static void take_reason_key(struct approval *a, enum action action, const struct key *key)
+{
+    bool empty = editor_len(a->reason) == 0;
+    if (action == ACTION_SEND)
+        answer(a, ANSWER_DENY);
+    else if (action == ACTION_CANCEL || (empty && action == ACTION_CLEAR))
+        leave_reason(a);
+    else if (key->code != K_CLICK && !move_by_action(a, action))
+        (void)edit_line_key(a->reason, REASON_BYTES, action, key);
 }
 
 /* Once keys count, a key is an answer, a letter that moves in a text that is longer than its page,
@@ -429,6 +491,10 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 {
     struct approval *a = (struct approval *)view;
     const struct view_host *host = view->host;
+    if (a->questions.len > 0 && a->explains) {
+        take_reason_key(a, action, key);
+        return true;
+    }
     a->drafted = host->drafting(host->app);
     if (a->questions.len == 0 || a->shown_ms == 0)
         return false;
@@ -455,12 +521,14 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
                        : by > 0                           ? ACTION_BOTTOM
                        : by < 0                           ? ACTION_TOP
                                                           : ACTION_NONE;
-    bool once = word == ACTION_ALLOW_ONCE;
+    bool once = word == ACTION_ALLOW_ONCE, always = word == ACTION_ALLOW_PROJECT;
     if (word == ACTION_DECLINE) {
         answer(a, ANSWER_DENY);
-    } else if (once || word == ACTION_ALLOW_SESSION) {
+    } else if (word == ACTION_DECLINE_WHY) {
+        a->explains = true;
+    } else if (once || always || word == ACTION_ALLOW_SESSION) {
         if (a->read && (once || a->questions.items[0].grant))
-            answer(a, once ? ANSWER_ONCE : ANSWER_SESSION);
+            answer(a, once ? ANSWER_ONCE : always ? ANSWER_PROJECT : ANSWER_SESSION);
     } else if (action == ACTION_LEAVE) {
         return false;
     } else if (!move_by_action(a, move)) {
@@ -488,8 +556,7 @@ static void notice(struct view *view, struct notice *n)
 
 static bool passes(const struct view *view)
 {
-    (void)view;
-    return true;
+    return !((const struct approval *)view)->explains;
 }
 
 void approval_init(struct approval *a, const struct view_host *host)
@@ -507,7 +574,7 @@ void approval_init(struct approval *a, const struct view_host *host)
         .due = approval_due,
         .due_with_keys = true,
     };
-    *a = (struct approval){.view = {.ops = &ops, .host = host}};
+    *a = (struct approval){.view = {.ops = &ops, .host = host}, .reason = editor_new()};
     rows_init(&a->text);
     rows_init(&a->rows);
 }

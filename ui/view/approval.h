@@ -21,7 +21,7 @@ struct question {
     char *id, *tool, *class_name;
     char *text;    /* what would be done, in full; nothing in it is invisible (utf8_reveal()) */
     char *guarded; /* the place for whose sake it is asked, each time; NULL: none */
-    char *grant;   /* what can be allowed for the session; NULL: nothing */
+    char *grant;   /* what can be allowed for the session or the project; NULL: nothing */
 };
 
 struct approval {
@@ -33,6 +33,8 @@ struct approval {
     int64_t shown_ms;               /* its first frame; 0: none yet */
     int64_t key_ms;                 /* the last key that was not the question's; 0: none */
     bool read;                      /* the last row of the text was on the screen */
+    bool explains;                  /* the reason of a refusal is being written */
+    struct editor *reason;
 
     struct rows text; /* the question's, for `width`; 0: not laid out */
     int width;
