@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/sandbox.h"
 #include "base/vec.h"
 #include "session/capability.h"
 #include "tests/program.h"
@@ -123,7 +124,7 @@ TEST(stream_json_tells_every_event)
         use(&dialects[i]);
         queue((struct reply){.text = "one two three four", .piece = 4, .input_tokens = 1500});
         struct result o = ended(0, TURN("--output-format", "stream-json", "--model", "m",
-                                      support_text("count for %s", dialects[i].name)));
+                                        support_text("count for %s", dialects[i].name)));
         char *names = event_names(o.out);
         assert_true(strncmp(names, "run_started turn_started text_delta ", 36) == 0);
         assert_text(names, " text_complete turn_completed run_completed ");
@@ -238,6 +239,19 @@ TEST(children_see_no_keys)
 #endif
     unsetenv("SOME_OTHER");
     unsetenv("MINE_ONE");
+}
+
+/* The working directory leads to tiro's own files here, so nothing can be made in it. */
+TEST_IF(!sandbox_kernel().lack, commands_are_confined)
+{
+    use(&dialects[0]);
+    queue((struct reply){
+        .tool_name = "run_command",
+        .tool_args = "{\"command\":\"touch made || echo refused; cat .config/tiro/tiro.ini\"}"});
+    queue((struct reply){.text = hello});
+    (void)ended(0, TURN("--tools", "full", "--allow", "run_command", "make it"));
+    assert_says(model_server_body(server, 1), "refused\\n", "the sandbox may have refused");
+    assert_int_equal(access(support_path("made"), F_OK), -1);
 }
 
 /* The user's command for a key gets the environment that it needs, but no key of ours. */

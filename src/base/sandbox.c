@@ -317,6 +317,10 @@ enum {
     TIOCLINUX_CALL = 0x541C
 };
 
+/* Numbers that no process has. */
+#define PARENT UINT32_C(0x7fe1d2c3)
+#define PARENTS_GROUP (0 - PARENT)
+
 #define LOW_HALF UINT64_C(0xffffffff) /* of an argument that the kernel takes as 32 bits */
 
 struct filter {
@@ -363,6 +367,26 @@ static void refuse_sockets(struct filter *f, bool network)
     refuse(f, SCMP_SYS(socket), EACCES, not_route, 2);
 }
 
+/* Where Landlock does not confine signals, none can be sent to the parent, which ends what the
+ * program leaves. Its number is put in by sandbox_enter(). */
+static void refuse_signals(struct filter *f)
+{
+    static const int by_number[] = {SCMP_SYS(kill),
+                                    SCMP_SYS(tkill),
+                                    SCMP_SYS(tgkill),
+                                    SCMP_SYS(rt_sigqueueinfo),
+                                    SCMP_SYS(rt_tgsigqueueinfo),
+                                    SCMP_SYS(pidfd_open)};
+    static const uint64_t owners[] = {F_SETOWN, F_SETSIG, F_SETOWN_EX};
+    for (size_t i = 0; i < sizeof by_number / sizeof *by_number; i++)
+        refuse_if(f, by_number[i], EPERM, 0, LOW_HALF, PARENT);
+    refuse_if(f, SCMP_SYS(kill), EPERM, 0, LOW_HALF, PARENTS_GROUP);
+    refuse_if(f, SCMP_SYS(kill), EPERM, 0, LOW_HALF, LOW_HALF); /* all processes */
+    refuse(f, SCMP_SYS(pidfd_send_signal), EPERM, NULL, 0);
+    for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
+        refuse_if(f, SCMP_SYS(fcntl), EPERM, 1, LOW_HALF, owners[i]);
+}
+
 static void refuse_all(struct filter *f, int abi, bool network)
 {
     for (size_t i = 0; i < sizeof refused_calls / sizeof *refused_calls; i++)
@@ -376,6 +400,8 @@ static void refuse_all(struct filter *f, int abi, bool network)
     /* Limits of another process. */
     const struct scmp_arg_cmp another = {0, SCMP_CMP_NE, 0, 0};
     refuse(f, SCMP_SYS(prlimit64), EPERM, &another, 1);
+    if (abi < ABI_SCOPE)
+        refuse_signals(f);
     if (abi < ABI_TRUNCATE) { /* Landlock then looks at reading and writing alone */
         const uint64_t mode = O_TRUNC | O_ACCMODE;
         refuse(f, SCMP_SYS(truncate), EACCES, NULL, 0);
@@ -458,6 +484,10 @@ static bool drop_capabilities(bool overrides)
 bool sandbox_enter(const struct sandbox *s, int files)
 {
     const struct sock_fprog filter = {s->calls_len, s->calls};
+    const uint32_t parent = (uint32_t)getppid();
+    for (unsigned i = 0; i < s->calls_len; i++)
+        if (s->calls[i].k == PARENT || s->calls[i].k == PARENTS_GROUP)
+            s->calls[i].k = s->calls[i].k == PARENT ? parent : 0 - parent;
     return drop_capabilities(s->overrides) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
            syscall(RESTRICT_SELF, files, 0) == 0 &&
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;

@@ -40,7 +40,8 @@ struct sandbox {
 bool sandbox_make(struct sandbox *s, const struct sandbox_rules *rules, struct error *e);
 void sandbox_release(struct sandbox *s);
 
-/* Confines the calling thread; `files` is s->files under another number. Async-signal-safe. False
+/* Confines the calling thread, in a process of its own: where Landlock does not confine signals,
+ * its parent gets none. `files` is s->files under another number. Async-signal-safe. False
  * with errno: the process must not go on. */
 bool sandbox_enter(const struct sandbox *s, int files);
 
