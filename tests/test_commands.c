@@ -273,7 +273,7 @@ TEST(test_lines_ask)
 TEST(test_unknown_and_incomplete_lines_are_refused)
 {
     refused("/hepl me", "/help");
-    refused("/re", "/resume, /rename, /remember,");
+    refused("/re", "/resume, /rename, /recalled,");
     assert_false(slash_run(&app, "/"));
     refused("/rename  ", "/rename TITLE");
     refused("/remember", "/remember TEXT");

@@ -164,6 +164,17 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_and_f
     assert_null(strstr(left, "The ryokan by the river."));
 }
 
+PLAY_IF(
+    capability_store() && capability_memory(), a_passage_is_left_out_by_its_number,
+    "=says The ryokan Tamahan by the river.",
+    "=pipe none|/recalled\nIn which ryokan of Kyoto did we sleep?\n",
+    "=then No message of this session was sent with", "=says Tamahan.",
+    "=pipe none|Was it the ryokan Tamahan of Kyoto?\n/recalled\n/recalled 1\n/recalled\n/recalled "
+    "1\n/recalled 9\n",
+    "=then recalled 2 passages", "=then 1. ", "=then /recalled NUMBER leaves a passage out",
+    "=then left out of this session's messages",
+    "=then , left out: ", "=then may be sent with messages again", "=then 1. ");
+
 /* Sends a line, and checks the output after it. */
 static void type_line(struct support_child *c, const char *line, const char *answer)
 {

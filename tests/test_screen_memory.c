@@ -150,6 +150,12 @@ PLAY_IF(capability_memory() && capability_compaction(), m_in_a_card_shows_what_i
         "=compacted 24 80", ":<enter>", "m memory entries", ":m",
         "Memory \u00b7 session \u00b7 6 entries");
 
+PLAY_IF(capability_memory() && capability_compaction(), a_passage_is_left_out_beside_its_row,
+        "=compacted 30 120", "=says There.", ":where is the ryokan by the river?<enter>", "There.",
+        " passage", ":/recalled<enter>", " Recalled \u00b7 1", " sent \u00b7 ", ":<down>x",
+        "left out of this session's messages; x undoes", " \u00b7 1 left out", ":x",
+        "may be sent with messages again", "! \u00b7 1 left out");
+
 /* --- conversations from before --- */
 
 #define OFFER "2 earlier conversations are not in memory yet"

@@ -167,7 +167,8 @@ const struct operation operation_memory_leave_out = {
     OPERATION("memory/leave_out", CLIENT, CONVERSATION,
               "Leaves an entry of memory out of what the session sends with messages. A search of "
               "the model still finds it."),
-    .done = SAYS_DONE,
+    SLASH("recalled", "[NUMBER]",
+          N_("what was recalled from memory, to leave a passage out or take it back")),
     .params = PARAMETERS(
         memory_leave_out_params, SESSION_FIELD(memory_leave_out_params),
         SHAPE_REQ(memory_leave_out_params, id, "Id of an entry, or the beginning of the id.",

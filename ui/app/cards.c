@@ -339,3 +339,8 @@ void cards_memory(struct app *app, const char *arguments)
     else
         memory_view_open(app->memory, arguments);
 }
+
+void cards_recalled(struct app *app)
+{
+    memory_view_open_recalled(app->memory);
+}

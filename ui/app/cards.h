@@ -23,6 +23,7 @@ void cards_remember(struct app *app, const char *text);
 void cards_show(struct app *app, const char *arguments);
 void cards_forget(struct app *app, const char *arguments);
 void cards_memory(struct app *app, const char *arguments);
+void cards_recalled(struct app *app);
 
 /* Cycles through write, read and off. */
 void cards_next_access(struct app *app);

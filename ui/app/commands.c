@@ -124,6 +124,7 @@ const struct slash_command slash_own[] = {
     {&operation_compaction_unpin, .kind = ARGUMENT_TURN},
     {&operation_context_read, .pane = ACTION_CONTEXT},
     {&operation_memory_search, .run = cards_memory},
+    {&operation_memory_leave_out, .act = cards_recalled},
     {&operation_memory_index, .run = run_index},
     {&operation_graph_search, .run = run_graph},
     {&operation_learned_add, .run = cards_remember},

@@ -308,6 +308,33 @@ static void run_memory(struct plain *p, const char *arguments)
         plain_ask(p, &operation_memory_search, &search, take_found);
 }
 
+static void take_left_out(struct plain *p, struct operation_answer *a)
+{
+    const struct memory_leave_out_params *asked = a->request->params;
+    plain_write(&p->out, asked->back ? _("may be sent with messages again")
+                                     : _("left out of this session's messages"));
+}
+
+static void run_recalled(struct plain *p, const char *arguments)
+{
+    const struct recalled *r = transcript_last_sent(p->transcript);
+    size_t number, count = r ? r->hits.items.len : 0;
+    if (turns_number(arguments, &number) && number <= count) {
+        const struct memory_hit *h = &r->hits.items.items[number - 1];
+        const struct memory_leave_out_params params = {.id = h->entry.id, .back = h->left_out};
+        plain_ask(p, &operation_memory_leave_out, &params, take_left_out);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_hit *h = &r->hits.items.items[i];
+        plain_writef(&p->out, "%zu. %.2f %s%s: %s", i + 1, h->score, message_row_speaker(&h->entry),
+                     h->left_out ? _(", left out") : "", h->entry.content);
+    }
+    plain_write(&p->out,
+                count > 0 ? _("/recalled NUMBER leaves a passage out, or takes it back.")
+                          : _("No message of this session was sent with passages of memory yet."));
+}
+
 static void take_graph(struct plain *p, struct operation_answer *a)
 {
     const struct graph_part *part = a->result;
@@ -500,9 +527,10 @@ static const struct own {
     {"memory", .run = run_memory},     {"index", .run = run_index},
     {"learned", .run = run_learned},   {"graph", .run = run_graph},
     {"corpus", .run = run_corpus},     {"cite", .run = run_cite},
-    {"forget", .run = run_forget},     {"model", .run = run_model},
-    {"retry", .run = run_retry},       {"config", .run = run_config},
-    {"doctor", .take = take_report},   {"quit", .run = run_quit},
+    {"forget", .run = run_forget},     {"recalled", .run = run_recalled},
+    {"model", .run = run_model},       {"retry", .run = run_retry},
+    {"config", .run = run_config},     {"doctor", .take = take_report},
+    {"quit", .run = run_quit},
 };
 
 static const struct own *own_of(const struct slash_command *c)

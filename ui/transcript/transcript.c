@@ -71,6 +71,14 @@ void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
             item_at(t, i)->change = ITEM_CHANGED;
 }
 
+const struct recalled *transcript_last_sent(const struct transcript *t)
+{
+    for (size_t i = item_count(t); i-- > 0;)
+        if (item_at(t, i)->recalled && item_at(t, i)->recalled->tokens > 0)
+            return item_at(t, i)->recalled;
+    return NULL;
+}
+
 void transcript_set_hints(struct transcript *t, const char *cancel, const char *open,
                           const char *leave_out, bool settings)
 {

@@ -29,6 +29,10 @@ void transcript_set_hints(struct transcript *t, const char *cancel, const char *
 /* Returns whether the screen may have changed. An event that was applied before is ignored. */
 bool transcript_apply(struct transcript *t, const struct event *ev);
 
+/* What was sent with the newest message that was sent with passages of memory; NULL: none was.
+ * Valid until the next event. */
+const struct recalled *transcript_last_sent(const struct transcript *t);
+
 /* Puts older events (ascending) in front; the view stays where it is. `more`: there are still older
  * ones. */
 void transcript_prepend(struct transcript *t, struct event *const *events, size_t count, bool more);

@@ -234,6 +234,16 @@ void pane_show(struct memory_view *p, const char *query)
         p->place = IN_LIST;
 }
 
+void memory_view_open_recalled(struct view *view)
+{
+    struct memory_view *p = pane_of(view);
+    if (!pane_come(p))
+        return;
+    if (p->place != IN_EDITOR)
+        p->place = IN_LIST;
+    appear(p, TAB_ASKED, false);
+}
+
 void memory_view_open_session(struct view *view)
 {
     struct memory_view *p = pane_of(view);
