@@ -166,9 +166,10 @@ TEST(names_stand_above_where_there_is_more_than_one)
 }
 
 /* While the user types a line, digits are text. */
-PLAY(names_have_digits_where_these_are_keys, "=pane", "!1 memory", "!] model", "=ok memory/search",
-     "><down>", "1 memory  2 fake", "] model", "=focus no", " memory    fake", "!2 fake",
-     "!] model", "=focus yes", "><f6>", "the fake", "!2 fake"); /* it has a caret */
+PLAY(names_have_digits_where_these_are_keys, "=pane", "!1 memory", "] recalled", ">a",
+     "!] recalled", "><backspace>", "=ok memory/search", "><down>", "1 memory  2 fake",
+     "] recalled", "=focus no", " memory    fake", "!2 fake", "!] recalled", "=focus yes", "><f6>",
+     "the fake", "!2 fake"); /* it has a caret */
 PLAY(a_low_pane_has_no_row_for_names, "=pane", "=height 7", "!fake", "=height 8",
      " memory    fake");
 
