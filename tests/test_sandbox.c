@@ -895,6 +895,46 @@ TEST(more_directories_can_be_written)
     assert_string_equal(out, "x\n[exit status 0]");
 }
 
+/* A command leaves a link in the place of a directory that the next one may change. */
+TEST(a_link_does_not_widen_it)
+{
+    bool failed;
+    workplace_mkdir("work/tmp");
+    setenv("TMPDIR", support_path("work/tmp"), 1);
+    command_with("rmdir tmp && ln -s .. tmp", NULL, &failed);
+    assert_false(failed);
+    command_with("echo x >>tmp/outside; echo x >../new", NULL, &failed);
+    assert_true(failed);
+    setenv("TMPDIR", support_path("tmp"), 1);
+    workplace_mkdir("tmp/more");
+    place.tools.host.sandbox_writes = "~/tmp/more";
+    command_with("rmdir ~/tmp/more && ln -s .. ~/tmp/more", NULL, &failed);
+    assert_false(failed);
+    command_with("echo x >>~/outside; echo x >~/new", NULL, &failed);
+    assert_true(failed);
+    look_outside();
+}
+
+/* The working directory in the directory of temporary files, moved away while the rules are made.
+ */
+TEST(a_link_for_the_project_gets_nothing)
+{
+    struct sandbox sandbox;
+    int status;
+    assert_int_equal(rename(place.root, support_path("work2")), 0);
+    workplace_link("src", "work");
+    confine(&sandbox, false);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(sandbox_enter(&sandbox, sandbox.files)
+                  ? opens(support_path("src/new"), O_WRONLY | O_CREAT)
+                  : 99);
+    sandbox_release(&sandbox);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 TEST(without_the_setting_nothing_is_confined)
 {
     bool failed;

@@ -15,7 +15,7 @@
 enum { MOST_NAMES = 4096, LEVELS = 3 };
 
 struct places {
-    VEC(const char *) hidden; /* each ends with NULL as it is given away */
+    VEC(const char *) hidden; /* ends with NULL in the end, as the next */
     VEC(const char *) writable;
     VEC(char *) owned; /* what those borrow */
 };
@@ -49,36 +49,49 @@ static void hide(struct places *p, const char *path)
 
 /* --- what can be changed ---------------------------------------------------------------------- */
 
-static void let_write(struct places *p, const char *path)
+static bool is_within(const char *path, const char *directory)
 {
-    char *found = *path == '/' ? realpath(path, NULL) : NULL;
-    if (found)
-        vec_push(&p->writable, own(p, found));
-}
-
-static void find_writable(struct places *p, const struct tool_host *host, const char *home)
-{
-    const char *temporary = getenv("TMPDIR"), *word = host->sandbox_writes;
-    let_write(p, host->root);
-    let_write(p, temporary && *temporary ? temporary : "/tmp");
-    for (size_t len; word && *(word += strspn(word, " \t\r\n,")); word += len) {
-        len = strcspn(word, " \t\r\n,");
-        auto_free char *name = mem_strndup(word, len);
-        auto_free char *path =
-            strncmp(name, "~/", 2) == 0 ? paths_join(home, name + 2) : mem_strdup(name);
-        let_write(p, path);
-    }
+    size_t len = strlen(directory);
+    return strncmp(path, directory, len) == 0 && (path[len] == '\0' || path[len] == '/');
 }
 
 static bool is_writable(const struct places *p, const char *path)
 {
-    for (size_t i = 0; i < p->writable.len; i++) {
-        size_t len = strlen(p->writable.items[i]);
-        if (strncmp(path, p->writable.items[i], len) == 0 &&
-            (path[len] == '\0' || path[len] == '/'))
-            return true;
+    bool within = false;
+    for (size_t i = 0; i < p->writable.len; i++)
+        within = within || is_within(path, p->writable.items[i]);
+    return within;
+}
+
+/* A directory in another one is left out before its links are followed: a command could have put a
+ * link in its place. */
+static void find_writable(struct places *p, const struct tool_host *host, const char *home)
+{
+    const char *temporary = getenv("TMPDIR"), *word = host->sandbox_writes;
+    VEC(char *) named = {0};
+    vec_push(&named, mem_strdup(host->root)); /* which is resolved */
+    vec_push(&named, mem_strdup(temporary && *temporary ? temporary : "/tmp"));
+    for (size_t len; word && *(word += strspn(word, " \t\r\n,")); word += len) {
+        len = strcspn(word, " \t\r\n,");
+        auto_free char *name = mem_strndup(word, len);
+        vec_push(&named,
+                 strncmp(name, "~/", 2) == 0 ? paths_join(home, name + 2) : mem_strdup(name));
     }
-    return false;
+    for (size_t i = 0; i < named.len; i++)
+        for (char *end = strchr(named.items[i], '\0'); end - named.items[i] > 1 && *--end == '/';)
+            *end = '\0';
+    for (size_t i = 0; i < named.len; i++) {
+        bool covered = named.items[i][0] != '/';
+        for (size_t k = 0; k < named.len && !covered; k++)
+            covered = k != i && is_within(named.items[i], named.items[k]) &&
+                      (k < i || strcmp(named.items[i], named.items[k]) != 0);
+        char *found = covered  ? NULL
+                      : i == 0 ? mem_strdup(host->root)
+                               : realpath(named.items[i], NULL);
+        if (found)
+            vec_push(&p->writable, own(p, found));
+    }
+    vec_free_each(&named);
 }
 
 /* --- what is hidden --------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/filter.h>
+#include <linux/openat2.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -120,12 +121,14 @@ static bool is_within(const char *path, const char *directory)
            (path[len] == '\0' || path[len] == '/' || (len == 1 && *directory == '/'));
 }
 
-/* A failure grants less. */
+/* A failure grants less. The path is resolved; a link in it was put there by a command that runs,
+ * and is not followed. Kernels with Landlock have openat2(). */
 static void grant_here(struct making *m, const char *path, uint64_t rights)
 {
+    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
     struct stat status;
-    int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    if (fd >= 0 && fstat(fd, &status) == 0 && !S_ISLNK(status.st_mode) && m->rules < MOST_RULES) {
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (fd >= 0 && fstat(fd, &status) == 0 && m->rules < MOST_RULES) {
         uint64_t possible = S_ISDIR(status.st_mode) ? m->handled : m->handled & OF_FILES;
         const struct path_beneath rule = {rights & possible, fd};
         m->rules += syscall(ADD_RULE, m->files, RULE_PATH_BENEATH, &rule, 0) == 0;
