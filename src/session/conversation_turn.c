@@ -264,13 +264,13 @@ static enum approval_verdict ask(void *context, struct tool_call *call, const ch
         conversation_handle(c, mailbox_wait(c->seat.requests, -1));
     enum approval_answer answer = c->question.answered ? c->question.answer : ANSWER_DENY;
     auto_free char *grant = tool_call_grant(call);
-    if (answer == ANSWER_SESSION && grant)
+    bool always = answer == ANSWER_PROJECT && grant;
+    bool kept = always && permissions_set(conversation_project_path(c), grant, true, &e) &&
+                conversation_read_permissions(c, &e);
+    if (always && !kept)
+        tell_fault(c, &e);
+    if (grant && (answer == ANSWER_SESSION || (always && !kept)))
         approval_allow_session(&c->policy, grant);
-    if (answer == ANSWER_PROJECT && grant) {
-        approval_allow_session(&c->policy, grant); /* also if it cannot be kept */
-        if (!permissions_set(conversation_project_path(c), grant, true, &e))
-            tell_fault(c, &e);
-    }
     call->refusal = c->question.reason;
     c->question = (struct question){0};
     return answer == ANSWER_DENY ? APPROVAL_DENY : APPROVAL_ALLOW;
@@ -289,7 +289,7 @@ bool converse_decide_approval(struct conversation *c, const void *params, void *
     if (p->decision == ANSWER_DENY && p->reason && !utf8_is_blank(p->reason)) {
         AUTO(buf_release) struct buf reason = BUF_INIT;
         utf8_add_cut(&reason, p->reason, strlen(p->reason), REFUSAL_BYTES);
-        q->reason = buf_take(&reason);
+        mem_replace(&q->reason, buf_take(&reason));
     }
     return true;
 }
