@@ -127,8 +127,8 @@ PLAY(what_is_allowed_runs, "=asking", "=wrote \a", ":a", DONE, "=made made",
 
 PLAY(what_is_allowed_always_is_listed_and_taken_back, "=asking", ":p", DONE, "=made made",
      "=calls run_command {\"command\":\"touch made\"}", "=says Made again.", ":/new<enter>",
-     "!" DONE, ":again<enter>", "Made again.", ":/permissions<enter>", "1  `touch made`  (project)", "!2  `",
-     ":/permissions touch made<enter>", "Nothing is allowed beyond the configuration.",
+     "!" DONE, ":again<enter>", "Made again.", ":/permissions<enter>", "1  `touch made`  (project)",
+     "!2  `", ":/permissions touch made<enter>", "Nothing is allowed beyond the configuration.",
      "=calls run_command {\"command\":\"touch made\"}", ":once more<enter>", KEYS);
 
 PLAY(a_refusal_can_say_why, "=asking", ":r", "why not:", ":use the other<enter>", DONE,
