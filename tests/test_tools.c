@@ -328,6 +328,11 @@ TEST(a_session_allows_no_other_program)
     } rows[] = {{"git status -s", "`git status …`"},
                 {"git -c x=y status", "`git -c x=y status`"},
                 {"git status; rm x", NULL},
+                {"cat env", "`cat …`"},
+                {"cat .env", NULL}, /* a place of keys */
+                {"cat '/home/u/.ssh/id_ed25519'", NULL},
+                {"grep --file=.netrc x", NULL},
+                {"cp .env x", NULL},
                 {"", NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(json_free_local) struct json *args = json_new_object();

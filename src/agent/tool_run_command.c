@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/approval.h"
 #include "agent/bounds.h"
 #include "agent/simple_command.h"
 #include "agent/tool.h"
@@ -198,10 +199,27 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return true;
 }
 
+/* Whether a word has the name of a place of keys: by `cat …` nobody meant them. A command reaches
+ * them by other names, too; a sandbox hides them, where there is one. */
+static bool names_keys(const char *command)
+{
+    static const char between[] = " \t'\"=";
+    const struct guard keys = {{0}};
+    bool named = false;
+    for (const char *p = command + strspn(command, between); *p && !named;) {
+        size_t len = strcspn(p, between);
+        auto_free char *word = mem_strndup(p, len);
+        named = guard_covers(&keys, word);
+        p += len + strspn(p + len, between);
+    }
+    return named;
+}
+
 static void grant(const struct json *args, struct buf *out)
 {
-    if (access_of(args) == ACCESS_PROJECT)
-        (void)simple_command_grant(json_get_string(args, "command"), out);
+    const char *command = json_get_string(args, "command");
+    if (access_of(args) == ACCESS_PROJECT && !names_keys(command))
+        (void)simple_command_grant(command, out);
 }
 
 const struct tool tool_run_command = {
