@@ -188,14 +188,14 @@ static bool preview(const struct tool_context *context, const struct json *args,
                     struct tool_sight *sight, struct buf *out)
 {
     static const char *const reaches[] = {[ACCESS_PROJECT] = "",
-                                          [ACCESS_NETWORK] = ", with the network",
-                                          [ACCESS_ALL] = ", OUTSIDE the sandbox"};
+                                          [ACCESS_NETWORK] = "with the network, ",
+                                          [ACCESS_ALL] = "OUTSIDE the sandbox, "};
     const struct tool_host *host = context->self;
     enum access access = bounds_hold(host) ? access_of(args) : ACCESS_PROJECT;
     (void)sight;
     if (!check_directory(context, out))
         return false;
-    buf_addf(out, "in %s%s:\n%s", host->root, reaches[access], json_get_string(args, "command"));
+    buf_addf(out, "%sin %s:\n%s", reaches[access], host->root, json_get_string(args, "command"));
     return true;
 }
 
