@@ -95,22 +95,6 @@ TEST(an_interrupt_between_tools_answers_the_rest)
     assert_int_equal(play.history.messages.items[2].role, ROLE_TOOL);
 }
 
-static void expect_stopped(enum stop_reason reason, const char *part)
-{
-    const struct event *warning = play_event(EVENT_WARNING, 0);
-    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
-    assert_int_equal(play_last()->stop_reason, reason);
-    assert_non_null(warning);
-    assert_string_equal(warning->name, stop_reason_names.words[reason]);
-    assert_non_null(strstr(warning->text, part));
-    assert_non_null(strstr(warning->text, "send a message to continue"));
-    play_check_history();
-}
-
-#define LISTS                                                                                      \
-    {                                                                                              \
-        .tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE                              \
-    }
 /* The answer of the user is for the change that was shown; it is kept with the result. */
 TEST(an_edit_is_kept_with_its_result)
 {
@@ -141,6 +125,22 @@ TEST(an_edit_is_kept_with_its_result)
     assert_string_equal(ev->change.after, "all\n");
 }
 
+static void expect_stopped(enum stop_reason reason, const char *part)
+{
+    const struct event *warning = play_event(EVENT_WARNING, 0);
+    assert_int_equal(play_last()->type, EVENT_TURN_COMPLETED);
+    assert_int_equal(play_last()->stop_reason, reason);
+    assert_non_null(warning);
+    assert_string_equal(warning->name, stop_reason_names.words[reason]);
+    assert_non_null(strstr(warning->text, part));
+    assert_non_null(strstr(warning->text, "send a message to continue"));
+    play_check_history();
+}
+
+#define LISTS                                                                                      \
+    {                                                                                              \
+        .tool = "list_directory", .args = "{}", .stop = STOP_TOOL_USE                              \
+    }
 #define READS(path)                                                                                \
     {                                                                                              \
         .tool = "read_file", .args = "{\"path\":\"" path "\"}", .stop = STOP_TOOL_USE              \

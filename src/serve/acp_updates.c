@@ -65,13 +65,22 @@ static struct json *parse_args(const struct acp_tool_call *call)
     return json_parse_foreign(args, strlen(args), NULL);
 }
 
+/* The member locations: the path of the arguments, if they have one, and a line in it. */
+static void write_location(struct json_out *o, const struct acp_tool_call *call, int64_t line)
+{
+    AUTO(json_free_local) struct json *args = parse_args(call);
+    auto_free char *path = absolute(call, json_get_string(args, "path"));
+    if (path && line >= 1 && line <= INT32_MAX)
+        json_out_pack(o, "locations:[{path:s line:I}]", path, line);
+    else if (path)
+        json_out_pack(o, "locations:[{path:s}]", path);
+}
+
 void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call)
 {
     const struct tool_row *row = find_row(call->tool);
     AUTO(json_free_local) struct json *args = parse_args(call);
-    auto_free char *path = absolute(call, json_get_string(args, "path"));
     auto_free char *input = args ? json_print(args) : NULL;
-    int64_t line = json_get_int(args, "offset", 0);
     AUTO(buf_release) struct buf clean = BUF_INIT;
     AUTO(buf_release) struct buf cut = BUF_INIT;
     AUTO(buf_release) struct buf title = BUF_INIT;
@@ -86,10 +95,7 @@ void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call)
     json_out_member(o, "toolCallId", call->id);
     json_out_member(o, "title", title.data);
     json_out_member(o, "kind", row->kind);
-    if (path && line >= 1 && line <= INT32_MAX)
-        json_out_pack(o, "locations:[{path:s line:I}]", path, line);
-    else if (path)
-        json_out_pack(o, "locations:[{path:s}]", path);
+    write_location(o, call, json_get_int(args, "offset", 0));
     json_out_name(o, "rawInput");
     if (input)
         json_out_raw(o, input);
@@ -105,7 +111,7 @@ static void write_result(struct json_out *o, const char *result)
     json_out_pack(o, "content:[{type:'content' content:{type:'text' text:s}}]", fenced.data);
 }
 
-/* The members content, a diff, and locations. Its texts show invisible characters, as the preview
+/* The member content, a diff. Its texts show invisible characters, as the preview
  * does by which a person decides. False: the change or its path is not known. */
 static bool write_change(struct json_out *o, const struct acp_tool_call *call,
                          const struct file_change *change)
@@ -120,8 +126,6 @@ static bool write_change(struct json_out *o, const struct acp_tool_call *call,
     utf8_reveal(&after, change->after, strlen(change->after), UTF8_MULTILINE);
     json_out_pack(o, "content:[{type:'diff' path:s oldText:s newText:s}]", path,
                   change->before ? before.data : NULL, after.data);
-    if (change->line > 0)
-        json_out_pack(o, "locations:[{path:s line:I}]", path, change->line);
     return true;
 }
 
@@ -398,6 +402,8 @@ static void tool_execution_completed(struct acp_telling *t, const struct event *
     json_out_pack(o, "toolCallId:s status:s", c->told, ev->flag ? "failed" : "completed");
     if (!c->terminal && !write_change(o, &call, &ev->change)) /* the client keeps a terminal */
         write_result(o, ev->text ? ev->text : "");
+    if (ev->change.line > 0) /* a part of a long file */
+        write_location(o, &call, ev->change.line);
     json_out_member(o, "rawOutput", ev->text);
     send(t, &u);
     forget_call(t, (size_t)(c - t->calls.items));
