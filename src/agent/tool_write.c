@@ -242,32 +242,6 @@ static struct buf borrow(const char *text)
     return (struct buf){.data = (char *)(uintptr_t)text, .len = strlen(text)};
 }
 
-/* Appends the difference as `diff -u` does, or the whole content with the reason for that. */
-static void show_difference(const struct target *t, enum present present, const struct buf *old,
-                            const struct buf *new, struct buf *out)
-{
-    AUTO(buf_release) struct buf label = BUF_INIT;
-    bool exists = present != PRESENT_NONE;
-    utf8_reveal(&label, t->path, strlen(t->path), UTF8_ONE_LINE);
-    if (present == PRESENT_UNREADABLE) {
-        buf_addf(out, "[the present content %s; this is the whole new content of %s]\n%s",
-                 old->data, label.data, new->data);
-        return;
-    }
-    buf_addf(out, "--- %s\n+++ %s\n", exists ? label.data : "/dev/null", label.data);
-    struct difference_size size = difference_write(out, old, new, 1);
-    if (exists && size.added + size.removed == 0) {
-        buf_clear(out);
-        buf_addstr(out, "[no difference]\n");
-    } else if (out->len > TOOL_MAX_PREVIEW) {
-        buf_clear(out);
-        buf_addf(
-            out,
-            "[the difference is too long to be shown; this is the whole new content of %s]\n%s",
-            label.data, new->data);
-    }
-}
-
 /* Whether the target is as the user was shown it, or as it was found. Where the surface had the
  * text, that counts: the file on the disk may be saved meanwhile. */
 static bool may_write(const struct tool_context *context, const struct target *t,
@@ -331,18 +305,37 @@ static bool write_file(const struct tool_context *context, const struct json *ar
     return ok;
 }
 
-/* Shows the change of the target to this text. A file that the surface refuses is not written:
- * nobody could see the loss. */
+/* Shows the change of the target to this text: the difference as `diff -u` has it, or the whole
+ * text with the reason for that. A file that the surface refuses is not written: nobody could see
+ * the loss. */
 static bool show_change(const struct target *t, enum present present, const struct buf *old,
                         const struct buf *new, struct tool_sight *sight, struct buf *out)
 {
+    AUTO(buf_release) struct buf label = BUF_INIT;
+    bool exists = present != PRESENT_NONE;
     if (present == PRESENT_REFUSED)
         return fail_write(t, old->data, out);
     *sight = t->now;
     sight->text = present == PRESENT_OPEN ? mem_strdup(old->data) : NULL;
-    if (present <= PRESENT_OPEN)
-        change_keep(&sight->change, present == PRESENT_NONE ? NULL : old, new);
-    show_difference(t, present, old, new, out);
+    utf8_reveal(&label, t->path, strlen(t->path), UTF8_ONE_LINE);
+    if (present == PRESENT_UNREADABLE) {
+        buf_addf(out, "[the present content %s; this is the whole new content of %s]\n%s",
+                 old->data, label.data, new->data);
+        return true;
+    }
+    change_keep(&sight->change, exists ? old : NULL, new);
+    buf_addf(out, "--- %s\n+++ %s\n", exists ? label.data : "/dev/null", label.data);
+    struct difference_size size = difference_write(out, old, new, 1);
+    if (exists && size.added + size.removed == 0) {
+        buf_clear(out);
+        buf_addstr(out, "[no difference]\n");
+    } else if (out->len > TOOL_MAX_PREVIEW) {
+        buf_clear(out);
+        buf_addf(
+            out,
+            "[the difference is too long to be shown; this is the whole new content of %s]\n%s",
+            label.data, new->data);
+    }
     return true;
 }
 
