@@ -7,6 +7,7 @@
 
 #include "agent/pattern.h"
 #include "agent/prompt.h"
+#include "agent/simple_command.h"
 #include "agent/tool.h"
 #include "base/buf.h"
 #include "base/clock.h"
@@ -322,6 +323,39 @@ int fuzz_glob(const uint8_t *data, size_t size)
     }
     glob_release(&g);
     free(pattern);
+    return 0;
+}
+
+/* --- command --------------------------------------------------------------------------------- */
+
+/* A command line of a model: one that can be allowed beyond the moment has nothing of the shell's
+ * own outside quotes, and a list behind it ends that. */
+int fuzz_command(const uint8_t *data, size_t size)
+{
+    auto_free char *text = fuzz_text(data, size);
+    AUTO(buf_release) struct buf grant = BUF_INIT, longer = BUF_INIT, again = BUF_INIT;
+    if (!simple_command_grant(text, &grant)) {
+        FUZZ_CHECK(grant.len == 0);
+        return -1;
+    }
+    FUZZ_CHECK(grant.len > 2 && *grant.data == '`' && grant.data[grant.len - 1] == '`');
+    FUZZ_CHECK(!strpbrk(text, "\n\r"));
+    char quote = 0;
+    for (const char *p = text; *p; p++) {
+        if (*p == quote)
+            quote = 0;
+        else if (quote)
+            FUZZ_CHECK(quote == '\'' || !strchr("$`\\", *p));
+        else if (*p == '\'' || *p == '"')
+            quote = *p;
+        else
+            FUZZ_CHECK(!strchr(";&|<>()$`\\#{}!", *p));
+    }
+    FUZZ_CHECK(!quote);
+    if (!strstr(grant.data, " …`"))
+        return 0;
+    buf_addf(&longer, "%s ;", text);
+    FUZZ_CHECK(!simple_command_grant(longer.data, &again));
     return 0;
 }
 

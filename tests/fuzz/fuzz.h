@@ -46,6 +46,7 @@
     X(rpc, 65536)                                                                                  \
     X(schema, 65536)                                                                               \
     X(glob, 4096)                                                                                  \
+    X(command, 4096)                                                                               \
     X(skill, 65536)                                                                                \
     X(secrets, 65536)                                                                              \
     X(utf8, 65536)                                                                                 \
