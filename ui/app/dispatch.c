@@ -313,8 +313,10 @@ static void note_writing(struct app *app, enum action action, const struct key *
 static void write_text(struct app *app, enum action action, const struct key *key)
 {
     struct view *holder = views_holder(&app->views);
-    if (holder && holder != app->memory && holder != &app->draft.view)
+    if (holder && holder != app->memory && holder != &app->draft.view) {
+        app->approval.key_ms = clock_mono_ms(); /* it goes nowhere, but somebody types */
         return;
+    }
     if (holder)
         (void)holder->ops->key(holder, action, key);
     else if (action == ACTION_SEND)
