@@ -398,6 +398,27 @@ TEST_IF(capability_memory() && capability_compaction(), memory_is_not_asked_wher
     }
 }
 
+/* Without a limit, short texts that were said around a hit come with it, once. */
+TEST_IF(capability_memory() && capability_compaction(), hits_come_with_what_was_said_around_them)
+{
+    static const char *const around[] = {"The captain is called Miso", "It shall be green",
+                                         "Nothing with bells"};
+    AUTO(engine_free_local) struct engine *s = open_remembering();
+    surface_ask(s, around[0]);
+    say_much(s, FACT);
+    surface_ask(s, around[1]);
+    surface_ask(s, "Or a little blue");
+    surface_ask(s, around[2]);
+    compact_and_index(s, 6);
+    const char *text = let_model_search(s, "{\"query\":\"zeppelin\"}")->event->text;
+    const char *fact = strstr(text, FACT), *last = strstr(text, around[1]);
+    assert_true(fact && last && fact < last && strstr(text, around[0]));
+    assert_null(strstr(last + 1, around[1]));
+    assert_null(strstr(text, around[2])); /* too far away */
+    text = let_model_search(s, "{\"query\":\"zeppelin\",\"limit\":5}")->event->text;
+    assert_true(strstr(text, FACT) && !strstr(text, around[1]));
+}
+
 TEST_IF(capability_memory() && capability_compaction(), the_limit_holds)
 {
     static const struct {
@@ -428,7 +449,7 @@ TEST_IF(capability_memory() && capability_compaction(), each_search_of_the_model
     surface_send(s, &operation_turn_start, "Look it up");
     struct notice *n = surface_expect_event(s, EVENT_MEMORY_RECALLED);
     assert_string_equal(n->event->text, "zeppelin");
-    assert_int_equal(n->event->limit, 40);
+    assert_int_equal(n->event->limit, 60);
     struct json *hits = json_parse(n->event->hits, strlen(n->event->hits), NULL);
     assert_string_equal(json_get_string(json_first(hits), "role"), "user");
     assert_non_null(json_get_string(json_first(hits), "id"));

@@ -31,6 +31,9 @@ static bool refuse(const struct tool_context *context, const char *what, const s
 #define LEFT_OUT "left out: the context has no more room]"
 enum { LEFT_OUT_BYTES = 80 };
 
+/* Bytes that hits may have where they take more than a third of the room. */
+enum { LEAST_HITS = 4800 };
+
 static size_t room_of(const struct tool_context *context)
 {
     return context->max_output - (context->is_scarce ? LEFT_OUT_BYTES : 0);
@@ -92,9 +95,11 @@ static bool memory_search(const struct tool_context *context, const struct json 
     AUTO(memory_hits_release) struct memory_hits hits = {.badge = NULL};
     if (!memory->search(memory->context, query, limit, &filter, &hits, &e))
         return refuse(context, "the memory could not be searched: ", &e, out);
-    size_t found = hits.items.len, room = room_of(context);
+    size_t found = hits.items.len, room = room_of(context), most = memory->search_bytes;
+    most = most > LEAST_HITS && most > room / 3 ? (room / 3 > LEAST_HITS ? room / 3 : LEAST_HITS)
+                                                : most;
     if (fills)
-        memory_hits_fit(&hits, memory->search_bytes < room ? memory->search_bytes : room, out);
+        memory_hits_fit(&hits, most < room ? most : room, out);
     else
         add_hits(context, &hits, out);
     if (hits.items.len < found && context->is_scarce && (!fills || room < memory->search_bytes))

@@ -524,13 +524,14 @@ static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
 
 void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out)
 {
-    size_t kept = 0, left_out = 0, bytes = 0, answers = 0;
+    size_t kept = 0, left_out = 0, bytes = 0, answers = 0, rank = 0;
     most = most > NOTE_BYTES ? most - NOTE_BYTES : 0;
     for (size_t i = 0; i < h->items.len; i++) {
         struct memory_hit *hit = &h->items.items[i];
         AUTO(buf_release) struct buf text = BUF_INIT;
-        add_hit(&text, hit, !hit->question || i < FIRST);
-        bool whole = hit->question && i < FIRST && text.len <= most / HALF;
+        bool first = hit->score > 0 && rank++ < FIRST;
+        add_hit(&text, hit, !hit->question || first);
+        bool whole = hit->question && first && text.len <= most / HALF;
         if (!whole && (hit->question || out->len + text.len > most)) {
             buf_clear(&text);
             add_hit(&text, hit, false);

@@ -136,7 +136,7 @@ struct memory_span {
 
 struct memory_hit {
     struct memory_entry entry;
-    double score; /* 0: nothing in common … 1: the same text; for people and models */
+    double score; /* 0: nothing in common, a neighbour … 1: the same text; for people and models */
     double rank;  /* the order of the hits */
     struct memory_why why;
     struct memory_span passage;    /* the best part of a long entry; else all of it */

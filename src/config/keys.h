@@ -160,9 +160,10 @@
       "auto: each message is sent with what memory has on it, and the model may search; tool: "    \
       "the model may search; off: the model does not search memory")                               \
     X(MEMORY_RECALL_TOKENS, "memory", "recall_tokens", INTEGER, "1000", 100, 1000000, "",          \
-      "most tokens of what is sent with a message; at most a fifth of the room in the window")   \
-    X(MEMORY_SEARCH_TOKENS, "memory", "search_tokens", INTEGER, "1200", 100, 1000000, "",          \
-      "most tokens of the hits that memory_search gives the model, unless it asks for a number")   \
+      "most tokens of what is sent with a message; at most a fifth of the room in the window")     \
+    X(MEMORY_SEARCH_TOKENS, "memory", "search_tokens", INTEGER, "2000", 100, 1000000, "",          \
+      "most tokens of the hits that memory_search gives the model, unless it asks for a number; "  \
+      "less in a small window")                                                                    \
     X(MEMORY_MIN_SCORE, "memory", "min_score", REAL, "0", 0, 1, "",                                \
       "leave out matches with a score below this one")                                             \
     X(MEMORY_LANGUAGE, "memory", "language", CHOICE, "auto", 0, 0,                                 \

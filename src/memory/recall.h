@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 /* RECALL_FILL: hits that are asked for where as many as fit a number of tokens are given. */
-enum { RECALL_DEFAULT = 5, RECALL_MOST = 20, RECALL_FILL = 40 };
+enum { RECALL_DEFAULT = 5, RECALL_MOST = 20, RECALL_FILL = 60 };
 
 struct recall {
     const struct config *config;

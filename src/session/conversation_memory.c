@@ -27,7 +27,10 @@
 
 /* A search asks for up to so many hits if the next request contains the best ones. Of the first
  * HELD_BEST hits those that it contains are to stay there. */
-enum { SEARCH_AT_MOST = 320, HELD_BEST = 20 };
+enum { SEARCH_AT_MOST = 320, HELD_BEST = 40 };
+
+/* The first NEIGHBOURS_OF hits of a search bring up to NEIGHBOURS_AWAY texts before and after. */
+enum { NEIGHBOURS_OF = 5, NEIGHBOURS_AWAY = 2 };
 
 /* Passages are sent with a message if its likelihood is RECALL_LIKELY or more, or the score by
  * vectors RECALL_SCORE; each passage has RECALL_NEAR of the best score. RECALL_SIZE: the larger
@@ -106,6 +109,7 @@ static bool search_besides(struct conversation *c, struct recall *recall,
     struct memory_query q = memory_query_for(c->config, query);
     q.scope = recall_scope(recall, c->journal.info.id, c->root);
     q.scope.filter = *filter;
+    size_t enough = (size_t)(limit < RECALL_FILL ? limit : limit / 3 * 2);
     for (q.limit = limit;; q.limit *= 4) {
         if (!recall_search(recall, &q, &c->wakeup, out, e))
             return false;
@@ -124,7 +128,7 @@ static bool search_besides(struct conversation *c, struct recall *recall,
                 memory_hit_release(hit);
         }
         out->items.len = kept;
-        if (all || out->items.len == (size_t)limit)
+        if (all || out->items.len >= enough)
             return true;
         memory_hits_release(out);
     }
@@ -167,6 +171,70 @@ static bool search_memory(void *conversation, const char *query, int limit,
               search_besides(c, &c->recall, &line, query, limit, filter, out, e) &&
               (!c->earlier.memory || add_earlier(c, &line, query, limit, filter, out, e));
     vec_release(&line.items);
+    return ok;
+}
+
+static bool is_among(const struct memory_hits *hits, const struct memory_entry *entry)
+{
+    size_t i = 0;
+    while (i < hits->items.len && strcmp(hits->items.items[i].entry.id, entry->id) != 0)
+        i++;
+    return i < hits->items.len;
+}
+
+/* Puts what was said around each of the first hits behind it: short texts, the nearest first. */
+static void add_neighbours(const struct conversation *c, const struct session_line *line,
+                           struct memory_hits *out)
+{
+    struct memory_hits own = *out;
+    out->items.items = NULL;
+    out->items.len = out->items.cap = 0;
+    for (size_t i = 0; i < own.items.len; i++) {
+        const struct memory_hit *hit = &own.items.items[i];
+        auto_free char *number = mem_printf("#%" PRId64, hit->key);
+        struct memory_around around = {
+            .place = {number, NULL, -1, NEIGHBOURS_AWAY, NEIGHBOURS_AWAY},
+            .scope = recall_scope(&c->recall, c->journal.info.id, c->root)};
+        struct memory_excerpt x = {0};
+        struct error e;
+        if (is_among(out, &hit->entry)) { /* as a neighbour of a better hit */
+            memory_hit_release(&own.items.items[i]);
+            continue;
+        }
+        vec_push(&out->items, *hit);
+        if (i >= NEIGHBOURS_OF || hit->key == 0 ||
+            !memory_around(c->recall.memory, &around, &x, &e))
+            continue;
+        for (int k = 2; k <= 2 * NEIGHBOURS_AWAY + 1; k++) {
+            int at = x.asked + (k % 2 ? k / 2 : -k / 2);
+            if (at < 0 || at >= (int)x.entries.items.len)
+                continue;
+            struct memory_entry *m = &x.entries.items.items[at];
+            if (strlen(m->content) > MEMORY_PASSAGE || is_among(out, m) || is_held(c, line, m) ||
+                (c->recalled && strstr(c->recalled, m->content)))
+                continue;
+            vec_push(&out->items,
+                     ((struct memory_hit){.entry = *m, .title = mem_strdup(hit->title)}));
+            *m = (struct memory_entry){0};
+        }
+        memory_excerpt_release(&x);
+    }
+    vec_release(&own.items);
+}
+
+/* For the model: where it asks for as many as fit, with neighbours. */
+static bool search_for_model(void *conversation, const char *query, int limit,
+                             const struct memory_filter *filter, struct memory_hits *out,
+                             struct error *e)
+{
+    struct conversation *c = conversation;
+    struct session_line line;
+    bool ok = search_memory(c, query, limit, filter, out, e) &&
+              sessions_line(c->store, c->journal.info.id, &line, e);
+    if (ok && limit == RECALL_FILL)
+        add_neighbours(c, &line, out);
+    if (ok)
+        vec_release(&line.items);
     return ok;
 }
 
@@ -347,7 +415,7 @@ void conversation_open_memory(struct conversation *c)
         c->earlier.alone = true;
     }
     c->tool_memory = (struct tool_memory){
-        .search = search_memory,
+        .search = search_for_model,
         .read = read_around,
         .passed_over = passed_over,
         .context = c,
