@@ -93,7 +93,7 @@ struct running {
 static bool run_child(const struct tool_context *context, struct running *r, struct buf *out)
 {
     const struct tool_host *host = context->self;
-    AUTO(child_environment_release) struct child_environment environment;
+    AUTO(child_environment_release) struct child_environment environment = {0};
     struct child_result result;
     struct error e = {0};
     char status[16];
