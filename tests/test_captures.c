@@ -80,6 +80,7 @@ TEST(tool_calls)
     scene_queue(.text = "The file is changed; the check found no such room.");
     struct screen *s = scene_open(24, 80, full);
     act(s, "two nights, please<enter>", "wants to write (write_file)", "a allow once");
+    compare(s, "question");
     act(s, "a", "wants to run a command (run_command)", "a allow once");
     act(s, "a", "found no such room", IDLE);
     int row, col;
