@@ -33,7 +33,8 @@ TEST(a_program_and_its_sub_command_name_a_set)
          {"git log --oneline --no-ext-diff", "`git log …`"},
          {"git show \"HEAD:a b.c\"", "`git show …`"}, {"grep -rn 'a|b' src", "`grep …`"},
          {"cat 'größe.txt'", "`cat …`"}, {"ls src/*.c", "`ls …`"}, {"make check", "`make check …`"},
-         {"make check -j4 -k", "`make check …`"}, {"npm test", "`npm test …`"},
+         {"make check -j4 -k", "`make check …`"}, {"make -j4 -sk check", "`make check …`"},
+         {"git --no-pager diff x", "`git diff …`"}, {"npm test", "`npm test …`"},
          {"npm run test:unit", "`npm run test:unit …`"},
          {"cargo test -p base --release parser", "`cargo test …`"},
          {"go test ./... -run 'X|Y' -count=1", "`go test …`"},
@@ -54,6 +55,9 @@ TEST(other_programs_are_named_with_all_their_words)
 TEST(known_holes_of_programs)
 {
     GIVE({"git -c core.pager=evil log", "`git -c core.pager=evil log`"},
+         {"git --no-pager -c x=y log", "`git --no-pager -c x=y log`"},
+         {"git --no-pager", "`git --no-pager`"}, {"git --no-page log", "`git --no-page log`"},
+         {"make -j4 -f x check", "`make -j4 -f x check`"}, {"make -", "`make -`"},
          {"git --exec-path=/tmp status", "`git --exec-path=/tmp status`"},
          {"git -C /tmp/evil status", "`git -C /tmp/evil status`"},
          {"git --git-dir=x status", "`git --git-dir=x status`"},

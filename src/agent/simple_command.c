@@ -24,6 +24,7 @@ struct program {
     const char *deep; /* sub-commands whose first operand belongs to the name of the set */
     const char *accepts, *refuses; /* options; accepts NULL: all but those that are refused */
     enum operands operands;        /* INSIDE: no path that leaves the directory by its text */
+    const char *skips;             /* accepted options that may stand before the sub-command */
 };
 
 static const char git_subs[] =
@@ -34,8 +35,10 @@ static const char scripts[] = "test run run-script";
 
 static const struct program programs[] = {
     {"git", git_subs,
-     .refuses = "-O -x --output --ext-diff --textconv --exec --open-files-in-pager --extcmd"},
-    {"make", "*", .accepts = "-j -k -s -n -i -B -w", .operands = OPERANDS_NONE},
+     .refuses = "-O -x --output --ext-diff --textconv --exec --open-files-in-pager --extcmd",
+     .skips = "--no-pager"},
+    {"make", "*", .accepts = "-j -k -s -n -i -B -w", .operands = OPERANDS_NONE,
+     .skips = "-j -k -s -n -i -B -w"},
     {"npm", scripts, "run run-script", .accepts = "", .operands = OPERANDS_INSIDE},
     {"pnpm", scripts, "run run-script", .accepts = "", .operands = OPERANDS_INSIDE},
     {"yarn", "test run", "run", .accepts = "", .operands = OPERANDS_INSIDE},
@@ -209,13 +212,20 @@ static bool leaves(const char *path)
     return *path == '/' || strstr(path, "=/");
 }
 
-/* How many first words name the set of all such calls; 0: there is none. */
-static size_t count_prefix(const struct words *w)
+/* How many first words name the set of all such calls; 0: there is none. Removes the options
+ * between them. */
+static size_t count_prefix(struct words *w)
 {
     const struct program *p = find_program(w->list.items[0]);
     size_t count = 1;
     if (!p || w->plain < 1)
         return 0;
+    while (p->skips && w->plain > 1 && w->list.items[1][0] == '-' && w->list.items[1][1] &&
+           is_accepted(p->skips, w->list.items[1])) {
+        free(w->list.items[1]);
+        vec_remove(&w->list, 1, 1);
+        w->plain--;
+    }
     if (p->subs) {
         const char *sub = w->plain > 1 ? w->list.items[1] : "-";
         if (*sub == '-' || (strcmp(p->subs, "*") != 0 && !has_word(p->subs, sub, strlen(sub))))
