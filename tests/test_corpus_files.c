@@ -345,7 +345,7 @@ TEST_IF(READS_PACKAGES, a_folder_of_everything)
     assert_non_null(strstr(failed, "bad.docx: "));
     assert_non_null(strstr(failed, "bad.pdf: "));
     assert_non_null(strstr(failed, "empty.txt: it has no text"));
-    assert_string_equal(shelf_search("d", "lantern"), "b.md:1 a.txt:1 c.py:1");
+    assert_string_equal(shelf_search("d", "lantern"), "c.py:1 b.md:1 a.txt:1");
     assert_string_equal(place("\"page 2\""), "good.pdf page 2");
     assert_string_equal(shelf_add("d", NULL), "files 8 unchanged 4 failed 3");
     shelf_purge();
