@@ -248,18 +248,40 @@ TEST(a_command_that_fails_tells_its_end)
     static const struct {
         const char *result, *line, *below;
     } rows[] = {
-        {"1\n2\n3\n4\n5\n6\n7\n[exit status 3]", "✗ exit 3 · 7 lines\n",
-         "    3\n    4\n    5\n    6\n    7\n"},
-        {"[exit status 1]", "✗ exit 1 · 0 lines\n", NULL},
-        {"a\n[ended by signal 9]", "✗ signal 9 · 1 line\n", "    a\n"},
-        {"a\n[timed out after 5 s and was ended]", "✗ timed out after 5 s · 1 line\n", "    a\n"},
+        {"1\n2\n3\n4\n5\n6\n7\n[exit status 3]",
+         "✗ exit 3 · 7 lines · 35 ms\n    5\n    6\n    7\n", "!    4\n"},
+        {"1\n4\n5\n6\n[exit status 3]\n[the sandbox may have refused something]",
+         "✗ exit 3 · 4 lines · 35 ms\n    4\n    5\n    6\n    [the sandbox may", "![exit"},
+        {"1\n\n[… 90 bytes left out …]\n7\n[exit status 3]", "✗ exit 3 · 4 lines… · 35 ms\n",
+         "    7\n"},
+        {"[exit status 1]", "✗ exit 1 · 0 lines · 35 ms\n", NULL},
+        {"a\n[ended by signal 9]", "✗ signal 9 · 1 line · 35 ms\n    a\n", NULL},
+        {"a\n[timed out after 5 s and was ended]",
+         "✗ timed out after 5 s · 1 line · 35 ms\n    a\n", NULL},
+        {"a\n[interrupted]", "✗ interrupted · 1 line · 35 ms\n    a\n", NULL},
         {"the user declined this call\nb", "✗ the user declined this call\n", NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        tale("=clear", "=size 60 20", "=asks 1 q", "=call 2 c1 run_command {\"command\":\"make\"}",
-             support_text("=error 3 c1 %s", rows[i].result), rows[i].line, "!    2\n", "![",
+        tale("=clear", "=size 70 20", "=asks 1 q", "=call 2 c1 run_command {\"command\":\"make\"}",
+             support_text("=error 3 c1 %s", rows[i].result), rows[i].line, "!    2\n",
              rows[i].below);
     }
+}
+
+TALE(a_command_that_succeeds_tells_its_last_lines, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 run_command {\"command\":\"make\"}", "=result 3 c1 1\n2\n3\n4\n[exit status 0]",
+     "“make” ✓ 4 lines · 35 ms\n    2\n    3\n    4\n", "!    1\n", "![", "=toggle 1",
+     "    command: make\n    →\n    1\n    2\n    3\n    4\n    [exit status 0]\n");
+
+TEST(a_long_output_of_a_command_shows_its_end)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    for (int i = 1; i <= 20000; i++)
+        buf_addf(&text, "line %d\n", i);
+    tale("=size 60 400", "=asks 1 q", "=call 2 c1 run_command {\"command\":\"x\"}",
+         support_text("=error 3 c1 %s[exit status 1]", text.data), "✗ exit 1 · 20000 lines",
+         "    line 20000\n", "!line 19997\n", "=toggle 1", "more lines\n    line 19802\n",
+         "    line 20000\n    [exit status 1]\n", "!line 19801\n");
 }
 
 TEST(a_search_without_a_match_says_so)

@@ -30,6 +30,7 @@
     X(DASH, "\u2014", "--")                                                                        \
     X(DOT, "\u00b7", "-")                                                                          \
     X(ARROW, "\u2192", "->")                                                                       \
+    X(DONE, "\u2713", "ok")                                                                        \
     X(FAILED, "\u2717", "x")                                                                       \
     X(QUOTE_OPEN, "\u201c", "\"")                                                                  \
     X(QUOTE_CLOSE, "\u201d", "\"")                                                                 \

@@ -112,6 +112,12 @@ void item_set_result(struct item *item, const struct event *ev)
     item->result_lines = len > 0 && text[len - 1] != '\n';
     for (size_t i = 0; i < len; i++)
         item->result_lines += text[i] == '\n';
+    buf_clear(&item->result);
+    if (len > ITEM_RESULT_MAX && item->name && strcmp(item->name, "run_command") == 0) {
+        text = strchr(text + len - ITEM_RESULT_MAX, '\n'); /* its end tells more */
+        text = text ? text + 1 : "";
+        len = strlen(text);
+    }
     utf8_clean(&item->result, text, utf8_cut_bytes(text, len, ITEM_RESULT_MAX), UTF8_MULTILINE);
     item->passages = 0;
     if (item_gave_passages(item)) {

@@ -20,7 +20,8 @@
 enum {
     ARGUMENT_MAX = 400, /* bytes of the argument in the one line */
     LEAST_ARGUMENT = 6, /* columns */
-    LAST_LINES = 5,     /* of a command that failed */
+    LAST_LINES = 3,     /* of a command's output, below its row */
+    END_NOTES = 4,      /* lines behind the end of a command at most */
     ROWS_MAX = 200,     /* of an open result; a row says how many lines more there are */
     HIT_BYTES = 4096    /* of the text of a hit */
 };
@@ -206,11 +207,13 @@ static void write_size(const struct item *call, struct buf *out)
         buf_addstr(out, glyph(GLYPH_ELLIPSIS));
 }
 
-/* The end of a command by the last line of its result: "[exit status 3]". */
+/* The end of a command by its result, "…\n[exit status 3]" and notes. */
 struct end {
-    const char *word, *value; /* NULL: the line does not tell */
+    const char *word, *value; /* NULL: the result does not tell */
     int len;                  /* of the value */
-    size_t output, lines;     /* before that line: bytes, lines */
+    const char *line;         /* of the result */
+    size_t before;            /* lines */
+    bool more;                /* some of its output was left out */
 };
 
 static struct end end_of(const struct item *call)
@@ -219,42 +222,52 @@ static struct end end_of(const struct item *call)
         const char *beginning, *word;
     } ends[] = {{"[exit status ", N_("exit")},
                 {"[ended by signal ", N_("signal")},
-                {"[timed out after ", N_("timed out after")}};
-    struct end end = {0}, none = {0};
-    const char *line = call->result.data;
-    for (const char *p = line; call->failed && (p = strchr(p, '\n')) && *++p; end.lines++)
-        line = p;
-    end.output = (size_t)(line - call->result.data);
-    for (size_t i = 0; call->failed && i < sizeof ends / sizeof *ends; i++) {
-        size_t begins = strlen(ends[i].beginning);
-        if (strncmp(line, ends[i].beginning, begins) != 0)
-            continue;
-        const char *value = line + begins, *stop = strstr(value, " and ");
-        size_t len = stop ? (size_t)(stop - value) : strcspn(value, "]");
-        end.word = ends[i].word;
-        end.value = value;
-        end.len = (int)len;
+                {"[timed out after ", N_("timed out after")},
+                {"[interrupted", N_("interrupted")}};
+    const char *text = call->result.data, *line = text + call->result.len;
+    struct end end = {0};
+    if (!call->answered || strcmp(call->name, "run_command") != 0)
         return end;
+    for (size_t behind = 1; behind <= 1 + END_NOTES && line > text; behind++) {
+        for (line--; line > text && line[-1] != '\n';)
+            line--;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            size_t begins = strlen(ends[i].beginning);
+            if (strncmp(line, ends[i].beginning, begins) != 0)
+                continue;
+            const char *value = line + begins, *stop = strstr(value, " and ");
+            size_t len = strcspn(value, "]");
+            if (stop && stop < value + len)
+                len = (size_t)(stop - value);
+            size_t before = call->result_lines > behind ? call->result_lines - behind : 0;
+            bool more = strstr(text, " left out …]\n") != NULL;
+            return (struct end){ends[i].word, value, (int)len, line, before, more};
+        }
     }
-    return none;
+    return end;
 }
 
 /* Writes how the call went, and returns the style for it. */
 static enum style write_outcome(const struct item *call, const char *path, struct buf *out)
 {
+    const struct end end = end_of(call);
+    if (end.word) {
+        buf_addf(out, " %s ", glyph(call->failed ? GLYPH_FAILED : GLYPH_DONE));
+        if (call->failed)
+            buf_addf(out, "%s%s%.*s %s ", _(end.word), end.len > 0 ? " " : "", end.len, end.value,
+                     glyph(GLYPH_DOT));
+        buf_addf(out, ngettext("%zu line", "%zu lines", end.before), end.before);
+        buf_addf(out, "%s %s ", end.more ? glyph(GLYPH_ELLIPSIS) : "", glyph(GLYPH_DOT));
+        format_duration(out, call->ms);
+        return call->failed ? STYLE_ERROR : STYLE_TOOL;
+    }
     if (call->failed) {
-        const struct end end = end_of(call);
         const char *reason = call->result.data;
+        size_t len = path ? strlen(path) : 0; /* it stands before already */
+        if (len > 0 && strncmp(reason, path, len) == 0 && reason[len] == ':')
+            reason += len + 1 + strspn(reason + len + 1, " ");
         buf_addf(out, " %s ", glyph(GLYPH_FAILED));
-        if (end.word) {
-            buf_addf(out, "%s %.*s %s ", _(end.word), end.len, end.value, glyph(GLYPH_DOT));
-            buf_addf(out, ngettext("%zu line", "%zu lines", end.lines), end.lines);
-        } else {
-            size_t len = path ? strlen(path) : 0; /* it stands before already */
-            if (len > 0 && strncmp(reason, path, len) == 0 && reason[len] == ':')
-                reason += len + 1 + strspn(reason + len + 1, " ");
-            utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
-        }
+        utf8_clean(out, reason, strcspn(reason, "\n"), UTF8_ONE_LINE);
         return STYLE_ERROR;
     }
     if (call->answered && path) {
@@ -281,6 +294,15 @@ static enum style write_outcome(const struct item *call, const char *path, struc
     return STYLE_TOOL;
 }
 
+static void add_more(struct rows *out, size_t lines, size_t width)
+{
+    AUTO(buf_release) struct buf more = BUF_INIT;
+    buf_addf(&more, "    %s ", glyph(GLYPH_ELLIPSIS));
+    buf_addf(&more, ngettext("%zu more line", "%zu more lines", lines), lines);
+    rows_begin(out);
+    (void)rows_add_cut(out, more.data, width, STYLE_DIM);
+}
+
 /* Adds at most ROWS_MAX rows of a text, and the number of its other lines. `lines`: of the whole
  * text, of which this may be the beginning; 0: of this text. */
 static void add_block(struct rows *out, const char *text, size_t lines, size_t width,
@@ -299,13 +321,8 @@ static void add_block(struct rows *out, const char *text, size_t lines, size_t w
                            &prefix);
         text += len + (text[len] == '\n');
     }
-    if (lines > shown) {
-        AUTO(buf_release) struct buf more = BUF_INIT;
-        buf_addf(&more, "    %s ", glyph(GLYPH_ELLIPSIS));
-        buf_addf(&more, ngettext("%zu more line", "%zu more lines", lines - shown), lines - shown);
-        rows_begin(out);
-        (void)rows_add_cut(out, more.data, width, STYLE_DIM);
-    }
+    if (lines > shown)
+        add_more(out, lines - shown, width);
 }
 
 /* As people write lists: a member a line, the members of a member below it. */
@@ -362,20 +379,53 @@ static void add_hits(struct rows *out, const struct item *call, size_t width)
     }
 }
 
-/* The last lines of a failed command's output, each cut to one row. */
+/* The beginning of the last lines of a text that take at most `rows` rows; `left` gets the number
+ * of lines before. `width` 0: each takes one. */
+static const char *last_lines(const char *text, const char *end, size_t rows, size_t width,
+                              size_t *left)
+{
+    const char *from = end;
+    *left = 0;
+    while (from > text) {
+        const char *line = from - 1;
+        while (line > text && line[-1] != '\n')
+            line--;
+        size_t needs = width > 0 ? 1 + (size_t)(from - line) / width : 1;
+        if (needs > rows && from < end)
+            break;
+        rows -= needs < rows ? needs : rows;
+        from = line;
+    }
+    for (const char *p = text; p < from; p++)
+        *left += *p == '\n';
+    return from;
+}
+
+/* Adds the last rows of a text, at most ROWS_MAX, below the number of its other lines. */
+static void add_last(struct rows *out, const char *text, size_t len, size_t width)
+{
+    size_t left;
+    const char *from = last_lines(text, text + len, ROWS_MAX, width > 4 ? width - 4 : 1, &left);
+    if (left > 0)
+        add_more(out, left, width);
+    add_block(out, from, 0, width, NULL);
+}
+
+/* The last lines of a command's output, and the notes behind its end: each cut to one row. */
 static void add_last_lines(struct rows *out, const struct item *call, size_t width)
 {
-    const char *from = call->result.data, *end = from + end_of(call).output;
+    const struct end end = end_of(call);
     AUTO(buf_release) struct buf text = BUF_INIT;
-    size_t lines = 0;
-    for (const char *p = end; p > from && lines <= LAST_LINES; p--)
-        if (p[-1] == '\n' && lines++ == LAST_LINES)
-            from = p;
-    for (const char *p = from; p < end;) {
+    size_t left;
+    if (!end.word)
+        return;
+    for (const char *p = last_lines(call->result.data, end.line, LAST_LINES, 0, &left); *p;) {
         size_t len = strcspn(p, "\n");
-        buf_add(&text, p, utf8_cut_width(p, len, width));
-        buf_addch(&text, '\n');
-        p += len + 1;
+        if (p != end.line) {
+            buf_add(&text, p, utf8_cut_width(p, len, width > 4 ? width - 4 : 0));
+            buf_addch(&text, '\n');
+        }
+        p += len + (p[len] == '\n');
     }
     add_block(out, text.data, 0, width, NULL);
 }
@@ -450,6 +500,8 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
                        call->failed ? STYLE_ERROR : STYLE_TOOL);
     if (call->recalled && !call->failed)
         add_hits(out, call, width);
+    else if (end_of(call).word)
+        add_last(out, call->result.data, call->result.len, width);
     else
         add_block(out, call->result.data, call->result_lines, width, NULL);
 }
