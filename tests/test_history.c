@@ -238,7 +238,8 @@ static bool restores(const struct history *messages, const char *counters, struc
 {
     history_init(back);
     for (size_t i = 0; i < messages->messages.len; i++)
-        history_add_saved(back, message_clone(&messages->messages.items[i]));
+        history_add_saved(back, message_clone(&messages->messages.items[i]),
+                          shape_bytes(&message_shape, &messages->messages.items[i]));
     return history_restore(back, counters, strlen(counters), &e);
 }
 

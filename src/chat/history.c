@@ -46,9 +46,8 @@ void history_release(struct history *h)
 
 /* --- messages and their estimates ------------------------------------------------------------- */
 
-static void push_message(struct history *h, struct message m)
+static void push_message(struct history *h, struct message m, int64_t estimate)
 {
-    int64_t estimate = message_estimate_tokens(&m);
     vec_push(&h->messages, m);
     vec_push(&h->estimates, estimate);
     h->estimate += estimate;
@@ -56,13 +55,14 @@ static void push_message(struct history *h, struct message m)
 
 static struct message *begin_message(struct history *h, enum role role, int64_t seq)
 {
-    push_message(h, (struct message){.role = role, .seq = seq, .turn = h->turns});
+    struct message m = {.role = role, .seq = seq, .turn = h->turns};
+    push_message(h, m, message_estimate_tokens(&m));
     return &vec_last(&h->messages);
 }
 
-void history_add_saved(struct history *h, struct message m)
+void history_add_saved(struct history *h, struct message m, int64_t bytes)
 {
-    push_message(h, m);
+    push_message(h, m, bytes / MESSAGE_BYTES_A_TOKEN);
     h->unsaved = h->messages.len;
 }
 

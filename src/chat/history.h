@@ -136,8 +136,8 @@ void history_shed(struct history *h, int64_t tokens);
 char *history_counters(const struct history *h);
 
 /* Restores a history: first its saved messages in order (taken), then these counters. False: they
- * do not fit together, and the history is empty. */
-void history_add_saved(struct history *h, struct message m);
+ * do not fit together, and the history is empty. `bytes`: of the message as JSON. */
+void history_add_saved(struct history *h, struct message m, int64_t bytes);
 bool history_restore(struct history *h, const char *counters, size_t len, struct error *e);
 
 #endif

@@ -335,10 +335,12 @@ bool corpora_pending(struct corpora *c, bool *out, struct error *e)
 bool corpora_named(struct corpora *c, const char *session_id, struct text_list *out,
                    struct error *e)
 {
-    /* instr() keeps long texts from the JSON functions, which hold copies of them. */
+    /* instr() keeps long texts from the JSON functions, which hold copies of them. Without a corpus
+     * the log, which may be long, is not read. */
     struct query q = sql_query(c->store, e,
                                "SELECT json_extract(payload, '$.prompt') FROM event"
-                               " WHERE session = (SELECT key FROM session WHERE id = ?)"
+                               " WHERE EXISTS (SELECT 1 FROM corpus_set)"
+                               " AND session = (SELECT key FROM session WHERE id = ?)"
                                " AND type = 'run_started' AND iif(instr(lower(payload),"
                                " '@corpus:'), json_valid(payload), 0) ORDER BY seq",
                                "t", session_id);

@@ -153,7 +153,7 @@ static bool add_message(const struct query *q, struct loading *l, struct error *
         return err_set(cause, ERR_SESSION_STORE_ERROR, "message %zu is missing", place);
     if (!read_message(q, &m, cause))
         return false;
-    history_add_saved(l->out, m);
+    history_add_saved(l->out, m, sqlite3_column_bytes(q->handle, 0));
     if (l->rows && sheds(l))
         history_shed(l->out, l->tokens);
     return true;

@@ -242,7 +242,8 @@ static void check_restored(const struct history *h)
     auto_free char *counters = history_counters(h);
     history_init(&again);
     for (size_t i = 0; i < h->messages.len; i++)
-        history_add_saved(&again, message_clone(&h->messages.items[i]));
+        history_add_saved(&again, message_clone(&h->messages.items[i]),
+                          shape_bytes(&message_shape, &h->messages.items[i]));
     FUZZ_CHECK_ERROR(history_restore(&again, counters, strlen(counters), &e), &e);
     check_same(h, &again);
 }
@@ -341,7 +342,7 @@ static void take_messages(const char *text, const char *end, struct history *out
         struct message m;
         if (read_message(text, (size_t)(stop - text), &m)) {
             check_message(&m);
-            history_add_saved(out, m);
+            history_add_saved(out, m, shape_bytes(&message_shape, &m));
         }
         text = stop + 1;
     }
@@ -353,7 +354,8 @@ static void check_history(struct history *h)
     struct error e = {0};
     history_init(&again);
     for (size_t i = 0; i < h->messages.len; i++)
-        history_add_saved(&again, message_clone(&h->messages.items[i]));
+        history_add_saved(&again, message_clone(&h->messages.items[i]),
+                          shape_bytes(&message_shape, &h->messages.items[i]));
     auto_free char *counters = history_counters(h);
     FUZZ_CHECK_ERROR(history_restore(&again, counters, strlen(counters), &e), &e);
     auto_free char *counters_again = history_counters(&again);
