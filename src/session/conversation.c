@@ -422,6 +422,20 @@ static bool remove_left(struct conversation *c)
     return !more;
 }
 
+/* A session without a snapshot (a fork, an import) is opened first, and the size of its history,
+ * which takes seconds for a long one, is told when no request waits. */
+static void count_history(struct conversation *c)
+{
+    struct error fault;
+    c->uncounted = false;
+    if (!*c->journal.info.id || c->journal.loaded)
+        return;
+    if (conversation_need_history(c, &fault))
+        tell_session(c, false);
+    else
+        log_line(LOG_ERROR, "history of %s: %s", c->journal.info.id, fault.text);
+}
+
 bool conversation_run(struct conversation *c)
 {
     bool tidied = !c->tidies;
@@ -436,7 +450,9 @@ bool conversation_run(struct conversation *c)
         backend_question *ask = shown ? backend_next_question(&c->backend) : NULL;
         int wait_ms = REST_MS;
         tidied = tidied || !c->store;
-        if (!ask && tidied) {
+        if (c->uncounted) {
+            wait_ms = 0;
+        } else if (!ask && tidied) {
             int idle_ms = conversation_idle_wait(c);
             wait_ms = engine_rest_wait(&c->seat, *c->journal.info.id);
             if (wait_ms < 0 || (idle_ms >= 0 && idle_ms < wait_ms))
@@ -445,6 +461,8 @@ bool conversation_run(struct conversation *c)
         struct operation_request *r = mailbox_wait(c->seat.requests, wait_ms);
         if (r) {
             conversation_handle(c, r);
+        } else if (c->uncounted) {
+            count_history(c);
         } else if (ask) { /* so that title and gauge are complete before a message is sent */
             conversation_step_aside(c);
             bool known = ask(&c->backend);

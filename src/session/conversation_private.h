@@ -108,6 +108,7 @@ struct conversation {
     char *graph_hint;                 /* read with the instructions; NULL: none */
     char *project;                    /* of `root`; NULL: not determined yet */
     char *learned;                    /* text about learned memory in the prompt; NULL: none */
+    bool uncounted;                   /* the size of the session's history is not known yet */
     bool learned_used;                /* `learned` was counted as used for this session */
     char *recalled;   /* what memory has on the running turn's message; NULL: nothing */
     bool graph_named; /* a message of this session was about the graph */

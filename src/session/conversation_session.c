@@ -123,7 +123,6 @@ bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e)
 {
     struct event_list tail = {0};
-    struct error fault;
     bool more, serves = c->engine->options.serves; /* other programs read pages if they want them */
     if (!journal_open(&c->journal, reference, access, serves ? NULL : &tail, &more, e)) {
         event_list_release(&tail);
@@ -131,6 +130,7 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     }
     forget_session(c);
     c->begun = false;
+    c->uncounted = !c->journal.counted;
     conversation_work_in(c, serves ? c->journal.info.directory : NULL);
     conversation_read_settings(c);
     conversation_open_learned(c);
@@ -138,12 +138,6 @@ bool conversation_open_session(struct conversation *c, const char *reference,
     tell_session(c, true);
     if (!serves)
         tell_page(c, &tail, more);
-    /* A session without a snapshot (a fork, an import) shows its last messages first, and then the
-     * size of its history. */
-    if (!c->journal.counted && conversation_need_history(c, &fault))
-        tell_session(c, false);
-    else if (!c->journal.counted)
-        log_line(LOG_ERROR, "history of %s: %s", c->journal.info.id, fault.text);
     if (access == JOURNAL_RESUME) /* a killed turn sent no notice of its end */
         conversation_project(c);
     return true;
