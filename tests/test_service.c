@@ -141,6 +141,25 @@ TEST_IF(capability_store(), a_session_whose_history_is_damaged_is_not_gone_on_wi
     assert_int_equal(surface_requests(), 2);
 }
 
+/* An import has no snapshot: its log is read after the answer, however long it is. */
+TEST_IF(capability_store(), a_session_is_opened_before_its_history_is_counted)
+{
+    struct error e = {0};
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
+    surface_ask(s, "imported");
+    surface_send(s, &operation_session_create, NULL);
+    surface_ask(s, "other");
+    struct store *store;
+    assert_true(store_open(surface_store(), STORE_READ_WRITE, &store, &e));
+    assert_true(store_exec(store, "DELETE FROM snapshot", &e));
+    store_close(store);
+    surface_send(s, &operation_session_open, "imported");
+    surface_expect_answer(s, &operation_session_open);
+    struct notice *n = surface_expect(s, NOTICE_SESSION);
+    assert_string_equal(n->info.title, "imported");
+    assert_false(n->flag);
+}
+
 TEST(a_busy_session_says_so_and_gives_the_text_back)
 {
     AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
