@@ -9,6 +9,7 @@
 #include "bench/command.h"
 #include "bench/make_session.h"
 #include "bench/measures.h"
+#include "bench/piped.h"
 #include "bench/process.h"
 #include "bench/prose.h"
 #include "bench/source.h"
@@ -111,6 +112,18 @@ static void compare_copy(double ours)
     free(line);
 }
 
+/* The import has no snapshot yet. */
+static void open_import(size_t messages)
+{
+    const char *const argv[] = {"tiro", "serve", "--stdio", "--provider", "offline", NULL};
+    struct piped p = piped_start(getenv("TIRO"), argv);
+    json_free(piped_call(&p, "initialize", "{}"));
+    double start = screen_clock();
+    json_free(piped_call(&p, "session/open", "{\"session_id\":\"last\"}"));
+    row("session/open of an import", messages, 150, screen_clock() - start, "ms", 0);
+    piped_stop(&p);
+}
+
 static void transfer(size_t messages)
 {
     char *text = home_path("session.jsonl");
@@ -121,6 +134,7 @@ static void transfer(size_t messages)
     row("import of that", messages, 4000, in.ms, "ms", 0);
     table_note("  its memory", "%.1f MB", in.megabytes);
     compare_copy(in.ms);
+    open_import(messages);
     free(text);
 }
 
