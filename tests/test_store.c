@@ -761,6 +761,11 @@ TEST(test_read)
     all = (struct reading){0};
     assert_true(event_log_read(store, ID_C, 0, visit, &all, &e));
     assert_int_equal(all.count, 0);
+    append(ID_A, 21, EVENT_TEXT_COMPLETE, "xx");
+    append(ID_A, 22, EVENT_TEXT_DELTA, "z");
+    assert_true(event_log_read_whole(store, ID_A, 0, visit, &all, &e));
+    assert_int_equal(all.count, 1);
+    assert_int_equal(all.last, 21);
 }
 
 /* Numbers of a page, and "+" where more follow, "large" where that is why. */

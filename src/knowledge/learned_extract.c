@@ -282,7 +282,8 @@ bool own_words(struct store *s, const char *session_id, int64_t seq, const char 
 {
     struct look l = {.wanted = BUF_INIT, .before = seq};
     l.words = add_folded(&l.wanted, text, strlen(text));
-    bool ok = l.words < OWN_WORDS_OF_TEXTS || event_log_read(s, session_id, 0, look_at, &l, e);
+    bool ok =
+        l.words < OWN_WORDS_OF_TEXTS || event_log_read_whole(s, session_id, 0, look_at, &l, e);
     *own = ok && !l.shown;
     buf_release(&l.wanted);
     return ok;
@@ -347,7 +348,7 @@ bool learned_extract_read(struct store *s, const struct waiting_session *w,
     enum memory_access access;
     bool ok = learned_access_read(s, w->id, &access, e) &&
               learned_locked_read(s, w->id, &r.locked, e) &&
-              event_log_read(s, w->id, 0, take_typed, &r, e);
+              event_log_read_whole(s, w->id, 0, take_typed, &r, e);
     learned_locked_release(&r.locked);
     if (!ok || access != MEMORY_ACCESS_WRITE || r.turns < EXTRACTION_TURNS)
         typed_messages_release(out);

@@ -143,7 +143,7 @@ bool session_digest_follow(struct store *s, const char *session_id, const char *
         d.response = query_column_text(&q, 4);
         d.tools = query_column_text(&q, 5);
     }
-    bool ok = query_end(&q) && event_log_read(s, session_id, d.seq, take_event, &d, e) &&
+    bool ok = query_end(&q) && event_log_read_whole(s, session_id, d.seq, take_event, &d, e) &&
               !d.failed &&
               sql_exec(s, e,
                        "INSERT OR REPLACE INTO learned_session"

@@ -74,6 +74,9 @@ static const char unkept_sql[] = "SELECT max(seq) FROM event" OF_SESSION " HAVIN
                                            ", 'compaction_completed', 'compaction_failed'");
 static const char read_sql[] =
     "SELECT " EVENT_ROW " FROM event" OF_SESSION " AND seq > ? ORDER BY seq";
+static const char read_whole_sql[] =
+    "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
+    " AND seq > ?" EVENT_IS_WHOLE " ORDER BY seq";
 static const char part_sql[] = "SELECT rowid, at, type FROM event" OF_SESSION " AND seq = ?";
 static const char said_sql[] = "SELECT " EVENT_ROW " FROM event INDEXED BY event_whole" OF_SESSION
                                " AND seq >= ?" EVENT_IS_WHOLE " ORDER BY seq";
@@ -172,11 +175,11 @@ bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, st
  * visited. */
 enum { LARGE_ROW = 1 << 20 };
 
-bool event_log_read(struct store *s, const char *session_id, int64_t after,
-                    bool (*visit)(void *context, const struct event *ev), void *context,
-                    struct error *e)
+static bool read_events(struct store *s, const char *sql, const char *session_id, int64_t after,
+                        bool (*visit)(void *context, const struct event *ev), void *context,
+                        struct error *e)
 {
-    struct query q = sql_query(s, e, read_sql, "ti", session_id, after);
+    struct query q = sql_query(s, e, sql, "ti", session_id, after);
     bool ok = true;
     for (bool go_on = true; go_on && query_next(&q);) {
         bool is_large = sqlite3_column_bytes(q.handle, 4) > LARGE_ROW;
@@ -190,6 +193,20 @@ bool event_log_read(struct store *s, const char *session_id, int64_t after,
         event_free(ev);
     }
     return query_end(&q) && ok;
+}
+
+bool event_log_read(struct store *s, const char *session_id, int64_t after,
+                    bool (*visit)(void *context, const struct event *ev), void *context,
+                    struct error *e)
+{
+    return read_events(s, read_sql, session_id, after, visit, context, e);
+}
+
+bool event_log_read_whole(struct store *s, const char *session_id, int64_t after,
+                          bool (*visit)(void *context, const struct event *ev), void *context,
+                          struct error *e)
+{
+    return read_events(s, read_whole_sql, session_id, after, visit, context, e);
 }
 
 /* A payload is not decoded before its size is known. */

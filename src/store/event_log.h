@@ -51,6 +51,10 @@ bool event_log_was_told(struct store *s, const char *session_id, int64_t seq, st
 bool event_log_read(struct store *s, const char *session_id, int64_t after,
                     bool (*visit)(void *context, const struct event *ev), void *context,
                     struct error *e);
+/* The same without deltas, of which a log has most. */
+bool event_log_read_whole(struct store *s, const char *session_id, int64_t after,
+                          bool (*visit)(void *context, const struct event *ev), void *context,
+                          struct error *e);
 
 /* The events with seq > after, ascending, up to `limit` of them and `bytes` of payload; `more`
  * tells whether others follow. The first is taken whatever its size, unless `large` is given: one
