@@ -248,6 +248,74 @@ static int make_fifo(void)
     return openat(place.root_fd, "fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
+/* Output that was shown, a bar after each piece. A command that waits for a file goes on when the
+ * text is there that it waits for. */
+static struct {
+    struct buf text;
+    const char *first, *until; /* for the files "on" and "go" */
+    int64_t last_ms;
+    size_t most;
+} shown;
+
+static void show(void *context, struct tool_output *output)
+{
+    (void)context;
+    if (output->anew)
+        buf_clear(&shown.text);
+    buf_addf(&shown.text, "%s|", output->text);
+    assert_true(utf8_valid(output->text, strlen(output->text)));
+    assert_true(output->ran_ms >= shown.last_ms);
+    shown.last_ms = output->ran_ms;
+    shown.most = strlen(output->text) > shown.most ? strlen(output->text) : shown.most;
+    if (shown.first && strstr(shown.text.data, shown.first))
+        support_write(support_path("work/on"), "");
+    if (strstr(shown.text.data, shown.until))
+        support_write(support_path("work/go"), "");
+}
+
+#define WAIT_FOR_ON "; until [ -e on ]; do sleep .01; done; "
+#define WAIT_FOR_GO "; until [ -e go ]; do sleep .01; done"
+
+TEST(its_output_is_shown_while_it_runs)
+{
+    static const struct {
+        const char *command, *first, *until;
+    } rows[] = {
+        {"echo one" WAIT_FOR_GO, NULL, "|one\n|"},
+        {"printf 'a\\r\\nb\\r20 %%\\r'" WAIT_FOR_ON "echo 30" WAIT_FOR_GO, "20 %|", "|\r30\n|"},
+        {"printf 'x\\303'" WAIT_FOR_ON "printf '\\244\\000\\033\\377.'" WAIT_FOR_GO, "x|",
+         "|ä␀␛\xef\xbf\xbd.|"},
+        {"true" WAIT_FOR_GO, NULL, "||"}, /* its clock */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        shown.text = (struct buf)BUF_INIT;
+        shown.first = rows[i].first;
+        shown.until = rows[i].until;
+        shown.last_ms = 0;
+        place.context.show = show;
+        run(rows[i].command, false);
+        assert_non_null(strstr(shown.text.data, rows[i].until));
+        assert_null(strstr(shown.text.data, "a\r"));
+        assert_true(i != 1 || strstr(shown.text.data, "a\nb\r20 %"));
+        buf_release(&shown.text);
+        unlink(support_path("work/on"));
+        unlink(support_path("work/go"));
+    }
+}
+
+TEST(what_is_shown_of_endless_output_is_bounded)
+{
+    shown.text = (struct buf)BUF_INIT;
+    shown.first = NULL;
+    shown.until = "the end\n|";
+    shown.last_ms = 0;
+    shown.most = 0;
+    place.context.show = show;
+    run("yes 0123456789 | head -c 3000000; echo the end" WAIT_FOR_GO, false);
+    assert_true(shown.most <= 16384);
+    buf_release(&shown.text);
+}
+
 TEST(a_timeout_ends_it_with_all_it_started)
 {
     int fifo = make_fifo();

@@ -125,6 +125,13 @@ PLAY(what_is_allowed_runs, "=asking", "=wrote \a", ":a", DONE, "=made made",
      "=unmade other", ":d", "model wants to write (write_file)", KEYS,
      "s allow write_file for this session");
 
+PLAY(a_command_shows_its_output_while_it_runs,
+     "=calls run_command {\"command\":\"echo first; echo second; until [ -e go ]; do sleep .01; "
+     "done; "
+     "echo third\"}",
+     "=says All done.", "=open 24 80 --tools full", ":make it<enter>", KEYS, ":a",
+     "    first\n    second\n", "!✓", "=file go x", "✓ 3 lines", DONE);
+
 PLAY(what_is_allowed_always_is_listed_and_taken_back, "=asking", ":p", DONE, "=made made",
      "=calls run_command {\"command\":\"touch made\"}", "=says Made again.", ":/new<enter>",
      "!" DONE, ":again<enter>", "Made again.", ":/permissions<enter>", "1  `touch made`  (project)",

@@ -273,6 +273,22 @@ TALE(a_command_that_succeeds_tells_its_last_lines, "=size 60 20", "=asks 1 q",
      "“make” ✓ 4 lines · 35 ms\n    2\n    3\n    4\n", "!    1\n", "![", "=toggle 1",
      "    command: make\n    →\n    1\n    2\n    3\n    4\n    [exit status 0]\n");
 
+TALE(a_command_shows_its_last_lines_while_it_runs, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 run_command {\"command\":\"make\"}", "=anew 0 ", "“make” …\n",
+     "=output 100 1\n2\n", "“make” …\n    1\n    2\n", "=output 2900 3\n4\nhal",
+     "“make” … 2 s\n    3\n    4\n    hal\n", "!    2\n", "=output 3100 f\n", "    half\n",
+     "=toggle 1", "… 3 s\n    command: make\n    1\n    2\n    3\n    4\n    half\n", "=toggle 1",
+     "=result 4 c1 1\n[exit status 0]", "“make” ✓ 1 line · 35 ms\n    1\n", "!half");
+
+TALE(a_progress_bar_overwrites_its_line, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 run_command {\"command\":\"get\"}", "=anew 0 get\n10 %\r20", "    get\n    20\n",
+     "=output 100  %\r", "    get\n", "!%", "=output 200 done\x1b[1m\n", "    get\n    done␛[1m\n",
+     "=anew 300 x\n", "…\n    x\n", "!    get");
+
+TALE(output_goes_with_its_turn, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 run_command {\"command\":\"make\"}", "=anew 1000 one\n", "    one\n", "=stops 3 ",
+     "✗ no result", "!    one");
+
 TEST(a_long_output_of_a_command_shows_its_end)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;

@@ -148,6 +148,8 @@ static bool step_acts(const char *name, const char *rest)
         (void)transcript_scroll(hearer, -TRANSCRIPT_ALL);
     } else if (is(name, "clear")) {
         transcript_clear(hearer);
+    } else if (is(name, "output") || is(name, "anew")) { /* MS TEXT, of c1 */
+        assert_true(transcript_output(hearer, "c1", second, *name == 'a', number));
     } else if (is(name, "tick")) {
         transcript_tick(hearer, number);
     } else if (is(name, "note") || is(name, "brief")) {

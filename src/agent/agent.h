@@ -61,6 +61,9 @@ struct agent {
     enum approval_verdict (*ask)(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
 
+    /* As in struct tool_context; NULL: nobody looks. */
+    void (*show)(void *context, const struct tool_output *output);
+
     /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */
     const struct compact_settings *compaction;
     int64_t model_output; /* the model's own limit of output; 0 unknown */

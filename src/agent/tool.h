@@ -32,6 +32,15 @@ struct tool_sight {
 };
 void tool_sight_release(struct tool_sight *sight);
 
+/* What a call that runs has put out since the last such piece. */
+struct tool_output {
+    const char *call; /* id; set by the turn */
+    const char *text; /* valid, without control characters but newline, tab and CR, which begins its
+                         line anew; may be "" */
+    bool anew;        /* what came before is left out, or there is nothing */
+    int64_t ran_ms;
+};
+
 struct tool_context {
     void *self; /* the tool's own; the members to the blank line are set by tool_call_run() */
     int number;
@@ -46,6 +55,9 @@ struct tool_context {
 
     /* Takes an event of the tool's own, for a deed that is worth one. NULL: nobody listens. */
     void (*tell)(void *context, struct event *ev);
+    /* Shows output while the call runs, some ten times a second at most, and its time once a second.
+     * NULL: nobody looks. */
+    void (*show)(void *context, struct tool_output *output);
     void *tell_context;
 };
 

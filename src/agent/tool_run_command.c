@@ -1,4 +1,5 @@
 /* The tool that runs a command, by tiro itself or in a terminal of the surface. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,14 @@
 #include "base/utf8.h"
 
 enum {
+    SHOW_MS = 100, /* between two pieces that are shown */
+    CLOCK_MS = 1000,
+    PIECE = 8192,     /* bytes that are shown at once; at most twice as many */
     NOTES = 256,      /* bytes kept free for the notes at the end */
     SIGNAL_BYTES = 40 /* of a name that the surface tells */
 };
 
 extern char **environ;
-
-static bool take(void *context, const char *bytes, size_t len)
-{
-    head_tail_add(context, bytes, len);
-    return true;
-}
 
 /* A child starts in a directory by its name; it must still be the one that the tools work in. */
 static bool check_directory(const struct tool_context *context, struct buf *out)
@@ -88,7 +86,59 @@ struct running {
     enum access access;
     int64_t started_ms, deadline_ms;
     struct head_tail output;
+    const struct tool_context *context;
+    struct buf unshown; /* output */
+    size_t held;        /* bytes of it that wait for others: half a character, or a CR */
+    bool anew;          /* there was more of it */
+    int64_t shown_ms;   /* when output was shown last; 0: not yet */
 };
+
+static bool take(void *context, const char *bytes, size_t len)
+{
+    struct running *r = context;
+    head_tail_add(&r->output, bytes, len);
+    if (!r->context->show)
+        return true;
+    buf_add(&r->unshown, bytes, len);
+    if (r->unshown.len > 2 * PIECE) {
+        buf_consume(&r->unshown, r->unshown.len - PIECE);
+        r->held = 0;
+        r->anew = true;
+    }
+    return true;
+}
+
+/* Shows the output that came, if it is time. A CR before a newline is none that begins a line anew.
+ */
+static int due(void *context)
+{
+    struct running *r = context;
+    const struct tool_context *c = r->context;
+    int64_t now = clock_mono_ms(), wait = r->unshown.len > r->held ? SHOW_MS : CLOCK_MS;
+    AUTO(buf_release) struct buf piece = BUF_INIT;
+    if (!c->show)
+        return INT_MAX;
+    if (r->shown_ms > 0 && now < r->shown_ms + wait)
+        return (int)(r->shown_ms + wait - now);
+    const char *text = r->unshown.data;
+    size_t len = r->unshown.len - utf8_incomplete_tail(text, r->unshown.len);
+    len -= len > 0 && text[len - 1] == '\r';
+    for (size_t from = 0, end; from < len; from = end + 1) {
+        const char *cr = memchr(text + from, '\r', len - from);
+        end = cr ? (size_t)(cr - text) : len;
+        utf8_clean(&piece, text + from, end - from, UTF8_MULTILINE);
+        if (cr && cr[1] != '\n')
+            buf_addch(&piece, '\r');
+    }
+    struct tool_output output = {
+        .text = piece.data, .anew = r->anew || r->shown_ms == 0, .ran_ms = now - r->started_ms};
+    c->show(c->tell_context, &output);
+    buf_consume(&r->unshown, len);
+    r->held = r->unshown.len;
+    r->anew = false;
+    r->shown_ms = now;
+    return CLOCK_MS;
+}
 
 static bool run_child(const struct tool_context *context, struct running *r, struct buf *out)
 {
@@ -113,7 +163,8 @@ static bool run_child(const struct tool_context *context, struct running *r, str
         .wakeup = context->wakeup,
         .sandbox = confined ? &sandbox : NULL,
         .take = take,
-        .context = &r->output};
+        .due = due,
+        .context = r};
     if (!child_run(&command, &result, &e)) {
         buf_addstr(out, e.text);
         return false;
@@ -162,6 +213,8 @@ static bool run(const struct tool_context *context, const struct json *args, str
     bool sooner = seconds > 0 && seconds < (context->deadline_ms - now) / 1000;
     struct running r = {.command = json_get_string(args, "command"),
                         .access = access_of(args),
+                        .context = context,
+                        .unshown = BUF_INIT,
                         .started_ms = now,
                         .deadline_ms = sooner ? now + 1000 * seconds : context->deadline_ms};
     AUTO(surface_run_release) struct surface_run run = {.output = BUF_INIT, .status = -1};
@@ -180,6 +233,7 @@ static bool run(const struct tool_context *context, const struct json *args, str
     bool ok = outcome == SURFACE_PASSED ? run_child(context, &r, out)
                                         : outcome == SURFACE_DID && show_run(&r, &run, out);
     head_tail_release(&r.output);
+    buf_release(&r.unshown);
     return ok;
 }
 

@@ -120,6 +120,14 @@ static void tell_of_call(void *context, struct event *ev)
     turn_emit(running->turn, ev);
 }
 
+static void show_of_call(void *context, struct tool_output *output)
+{
+    const struct running *running = context;
+    const struct agent *a = running->turn->a;
+    output->call = running->call->id;
+    a->show(a->context, output);
+}
+
 static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
 {
     int64_t begun = turn_elapsed_ms(t);
@@ -134,6 +142,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
         struct running running = {.turn = t, .call = b};
         struct tool_context context = context_for(t->a, call.tool);
         context.tell = tell_of_call;
+        context.show = t->a->show ? show_of_call : NULL;
         context.tell_context = &running;
         context.change = &change;
         size_t room = call.tool->finds ? turn_room(t) : SIZE_MAX;

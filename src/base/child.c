@@ -534,6 +534,8 @@ static void wait_for_news(struct run *r)
                             [KILLED] = r->process.latest_ms};
     int64_t ms = ends[r->phase] - clock_mono_ms();
     int timeout = wakeup_timeout(r->wakeup, ms > INT_MAX ? INT_MAX : ms > 0 ? (int)ms : 0);
+    int due = r->c->due ? r->c->due(r->c->context) : timeout;
+    timeout = due < timeout ? due : timeout;
     struct pollfd p[] = {{.fd = r->process.out, .events = POLLIN},
                          {.fd = r->process.in, .events = POLLOUT},
                          {.fd = r->dead ? -1 : r->process.news, .events = POLLIN},

@@ -35,6 +35,9 @@ struct child_command {
     /* Takes a piece of output, which is wiped afterwards; false: no more is wanted, and the child
      * is killed. NULL: output is dropped. */
     bool (*take)(void *context, const char *bytes, size_t len);
+    /* Called while it runs, before each wait; returns after how many ms it is to be called again at
+     * the latest. NULL: nobody wants to be. */
+    int (*due)(void *context);
     void *context;
 };
 

@@ -266,6 +266,26 @@ void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode
     buf_add(out, s + copied, len - copied);
 }
 
+void utf8_add_output(struct buf *out, const char *piece, size_t max)
+{
+    for (;;) {
+        size_t len = strcspn(piece, "\r");
+        utf8_clean(out, piece, len, UTF8_MULTILINE);
+        if (!piece[len])
+            break;
+        piece += len + 1;
+        while (*piece != '\n' && out->len > 0 && out->data[out->len - 1] != '\n')
+            buf_truncate(out, out->len - 1);
+    }
+    if (out->len > max) {
+        size_t over = out->len - max;
+        const char *newline = memchr(out->data + over, '\n', max);
+        while (!newline && over < out->len && ((unsigned char)out->data[over] & 0xC0) == 0x80)
+            over++;
+        buf_consume(out, newline ? (size_t)(newline + 1 - out->data) : over);
+    }
+}
+
 char *utf8_clean_line(const char *text)
 {
     struct buf out = BUF_INIT;

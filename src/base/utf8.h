@@ -52,6 +52,10 @@ void utf8_add_cut(struct buf *out, const char *s, size_t len, size_t max);
  * UTF8_MULTILINE, else they become spaces. */
 enum utf8_clean_mode { UTF8_ONE_LINE, UTF8_MULTILINE };
 void utf8_clean(struct buf *out, const char *s, size_t len, enum utf8_clean_mode mode);
+/* Appends a piece of a program's output, cleaned, to the pieces before it: a CR begins its line
+ * anew. Keeps the last `max` bytes, whole lines where that can be. */
+void utf8_add_output(struct buf *out, const char *piece, size_t max);
+
 /* utf8_clean() to one line; of NULL "". The caller frees. */
 char *utf8_clean_line(const char *text);
 

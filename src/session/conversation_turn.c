@@ -250,6 +250,16 @@ void tell_question(struct conversation *c)
     tell(c, n);
 }
 
+static void show_output(void *context, const struct tool_output *output)
+{
+    struct notice *n = notice_new(NOTICE_OUTPUT);
+    n->text = mem_strdup(output->call);
+    n->detail = mem_strdup(output->text);
+    n->flag = output->anew;
+    n->number = output->ran_ms;
+    tell(context, n);
+}
+
 /* Waits until the question is answered, the turn is interrupted or the program ends. */
 static enum approval_verdict ask(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview)
@@ -319,6 +329,7 @@ struct agent conversation_agent(struct conversation *c)
         strcmp(config_string(c->config, CONFIG_MEMORY_RECALL), "auto") == 0)
         agent.recall = conversation_recall;
     agent.ask = ask;
+    agent.show = show_output;
     agent.context = c;
     conversation_equip(c, &agent);
     return agent;

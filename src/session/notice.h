@@ -60,6 +60,11 @@
  * ENOUGH: the tool does not wait for `number` any more. End a command; its output is still accepted
  *     for a moment.
  *
+ * OUTPUT: a command of a tool runs, since `number` ms. `text`: id of the call, `detail`: the output
+ *     since the last such notice, perhaps "", in which a CR begins its line anew; `flag`: output
+ *     before it is left out. Some ten a second at most, and one a second without output; nothing of
+ *     it is in the log. Ends with tool_execution_completed, which has the whole result.
+ *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. Ends with compaction_completed or
  *     compaction_failed.
@@ -83,6 +88,7 @@ enum notice_type {
     NOTICE_BUSY,
     NOTICE_EVENT,
     NOTICE_APPROVAL,
+    NOTICE_OUTPUT,
     NOTICE_DRAFT,
     NOTICE_READ,
     NOTICE_WRITE,

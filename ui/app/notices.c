@@ -430,7 +430,7 @@ static void take_of_another(struct app *app, const struct notice *n)
 {
     struct background_session *b = background_find(app, n->session);
     const char *title = b && *b->title ? b->title : _("untitled");
-    bool changed = n->type != NOTICE_EVENT;
+    bool changed = n->type != NOTICE_EVENT && n->type != NOTICE_OUTPUT;
     if (n->type == NOTICE_BUSY && n->flag) {
         background_put(app, n->session, NULL);
     } else if (b && (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)) {
@@ -495,6 +495,10 @@ static void take(struct app *app, struct notice *n)
         notify(app, INT64_MAX, text);
         app_touch_now(app, DIRTY_ALL);
         break;
+    case NOTICE_OUTPUT:
+        if (transcript_output(app->transcript, n->text, n->detail, n->flag, n->number))
+            app->dirty |= DIRTY_BODY;
+        break;
     case NOTICE_DRAFT:
         stop_counting(app);
         notify(app, INT64_MAX, _("a summary waits to be read"));
@@ -538,14 +542,15 @@ void notices_take(struct app *app, struct notice *n)
      * NOTICE_SESSION tells which session is shown from now on. */
     bool of_one = (type == NOTICE_SESSION && !n->flag) || type == NOTICE_EVENT ||
                   type == NOTICE_PAGE || type == NOTICE_PROVIDER || type == NOTICE_BUSY ||
-                  type == NOTICE_APPROVAL || type == NOTICE_DRAFT;
+                  type == NOTICE_APPROVAL || type == NOTICE_DRAFT || type == NOTICE_OUTPUT;
     if (of_one && *n->session && *app->session.id && strcmp(n->session, app->session.id) != 0) {
         take_of_another(app, n);
     } else {
         take(app, n);
         if (type != NOTICE_ANSWER)
             views_notice(&app->views, n);
-        if (type != NOTICE_ANSWER && type != NOTICE_EVENT && views_holder(&app->views))
+        if (type != NOTICE_ANSWER && type != NOTICE_EVENT && type != NOTICE_OUTPUT &&
+            views_holder(&app->views))
             app_touch_now(app, DIRTY_BODY);
     }
     notice_free(n);

@@ -96,12 +96,23 @@ void item_end_text(struct item *item)
         item->change = ITEM_GROWN;
 }
 
+void item_add_output(struct item *item, const char *text, bool anew, int64_t ms)
+{
+    if (anew)
+        buf_clear(&item->result);
+    utf8_add_output(&item->result, text, ITEM_RESULT_MAX);
+    item->runs = true;
+    item->ms = ms;
+    item->change = ITEM_CHANGED;
+}
+
 void item_set_result(struct item *item, const struct event *ev)
 {
     const char *text = ev->text ? ev->text : "";
     size_t len = strlen(text);
     AUTO(buf_release) struct buf difference = BUF_INIT;
     item->answered = true;
+    item->runs = false;
     item->failed = ev->flag;
     item->ms = ev->number;
     if (ev->change.after)

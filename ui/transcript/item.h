@@ -122,6 +122,7 @@ struct item {
     size_t result_lines; /* of all of it; `result` may hold less */
     int passages;        /* of a search in corpora: the greatest number of a passage */
     int64_t ms;
+    bool runs; /* `result` has what it has put out so far, `ms` its time */
     bool answered, failed;
     bool orphan;               /* the request is on an older page */
     struct recalled *recalled; /* the answer of memory; NULL: none, or on another page */
@@ -155,6 +156,9 @@ bool item_gave_passages(const struct item *item);
 
 /* Ends a streamed text. */
 void item_end_text(struct item *item);
+
+/* Output of a call that runs: its text after what there is, or `anew`; and its time so far. */
+void item_add_output(struct item *item, const char *text, bool anew, int64_t ms);
 
 /* The result of a call, by its event. */
 void item_set_result(struct item *item, const struct event *ev);

@@ -291,6 +291,10 @@ static enum style write_outcome(const struct item *call, const char *path, struc
         return STYLE_DIM;
     }
     buf_addf(out, " %s", glyph(GLYPH_ELLIPSIS));
+    if (call->runs && call->ms >= 1000) {
+        buf_addch(out, ' ');
+        buf_addf(out, _("%d s"), (int)(call->ms / 1000));
+    }
     return STYLE_TOOL;
 }
 
@@ -411,17 +415,19 @@ static void add_last(struct rows *out, const char *text, size_t len, size_t widt
     add_block(out, from, 0, width, NULL);
 }
 
-/* The last lines of a command's output, and the notes behind its end: each cut to one row. */
+/* The last lines of a command's output so far, or of all and the notes behind its end: each cut to
+ * one row. */
 static void add_last_lines(struct rows *out, const struct item *call, size_t width)
 {
     const struct end end = end_of(call);
+    const char *line = call->runs ? call->result.data + call->result.len : end.line;
     AUTO(buf_release) struct buf text = BUF_INIT;
     size_t left;
-    if (!end.word)
+    if (!line || call->given_up)
         return;
-    for (const char *p = last_lines(call->result.data, end.line, LAST_LINES, 0, &left); *p;) {
+    for (const char *p = last_lines(call->result.data, line, LAST_LINES, 0, &left); *p;) {
         size_t len = strcspn(p, "\n");
-        if (p != end.line) {
+        if (p != line) {
             buf_add(&text, p, utf8_cut_width(p, len, width > 4 ? width - 4 : 0));
             buf_addch(&text, '\n');
         }
@@ -492,6 +498,8 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
         write_value(&text, all, 0);
     utf8_clean(&shown, text.data, text.len, UTF8_MULTILINE);
     add_block(out, shown.data, 0, width, NULL);
+    if (!call->answered && call->runs && !call->given_up && call->result.len > 0)
+        add_last(out, call->result.data, call->result.len, width);
     if (!call->answered || call->result.len == 0)
         return;
     rows_begin(out);

@@ -456,6 +456,15 @@ void transcript_toggle_all(struct transcript *t)
         item_set_open(item_at(t, i), open, t->reasoning);
 }
 
+bool transcript_output(struct transcript *t, const char *id, const char *text, bool anew,
+                       int64_t ms)
+{
+    struct item *call = fold_call(&t->fold, id, false);
+    if (call)
+        item_add_output(call, text ? text : "", anew, ms);
+    return call;
+}
+
 /* --- compactions --- */
 
 bool transcript_tick(struct transcript *t, int64_t elapsed_ms)

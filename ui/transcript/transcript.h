@@ -88,6 +88,10 @@ bool transcript_toggle(struct transcript *t, size_t item);
 /* Folds or opens all tool calls and reasoning at once. */
 void transcript_toggle_all(struct transcript *t);
 
+/* Shows output of a call that runs (item_add_output()). False: there is no such call. */
+bool transcript_output(struct transcript *t, const char *id, const char *text, bool anew,
+                       int64_t ms);
+
 /* Sets how long the running compaction has taken. Returns whether its rows change. */
 bool transcript_tick(struct transcript *t, int64_t elapsed_ms);
 
