@@ -152,6 +152,7 @@ TEST(a_command_is_allowed_by_its_beginning)
                 {"read, git log --oneline", NULL, "`git log …`", ALLOW},
                 {NULL, "`touch made`, ls", "`touch made`", ALLOW},
                 {NULL, "`touch made`, ls", "`touch made too`", ASK},
+                {NULL, "`make`", "`make`", ALLOW}, /* the default target alone */
                 {NULL, "`git status …`", "`git status …`", ALLOW},
                 {NULL, "find . -delete", "`find . -delete`", ALLOW},
                 {NULL, "find . -delete", "`find …`", ASK}};
@@ -170,6 +171,7 @@ TEST(what_is_no_command_to_allow_is_told)
         const char *also, *text;
     } rows[] = {
         {"git", "\"git\" alone allows nothing; name a sub-command"},
+        {"`git …`", "\"git\" alone allows nothing; name a sub-command"},
         {"git status; rm x", "\"git status; rm x\" is not one simple command"},
         {"ls $(x)", "\"ls $(x)\" is not one simple command"},
         {"`", "is not one simple command"},

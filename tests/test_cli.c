@@ -588,7 +588,7 @@ TEST(test_run_allows_commands)
     expect(RUN("run", "--tools", "full", "--allow", "ls", "go"), 3, "nobody could be asked");
     model_server_queue(s, &touch);
     expect(RUN("run", "--tools", "full", "--allow", "ls", "go"), 3,
-           "or this command alone with --allow '`touch made`'");
+           "or only `touch made` with --allow '`touch made`'");
     assert_int_equal(access("made", F_OK), -1);
     setenv("TIRO_TOOLS_SANDBOX", "off", 1); /* it works beside tiro's own files */
     model_server_queue(s, &touch);

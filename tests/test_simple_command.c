@@ -91,6 +91,7 @@ TEST(known_holes_of_programs)
          {"go build -toolexec=evil", "`go build -toolexec=evil`"},
          {"go test ../other", "`go test ../other`"}, {"pytest -p evil", "`pytest -p evil`"},
          {"pytest /tmp/evil", "`pytest /tmp/evil`"}, {"pytest a/../..", "`pytest a/../..`"},
+         {"pytest .*/evil", "`pytest .*/evil`"}, {"go test a/.[.]/b", "`go test a/.[.]/b`"},
          {"kubectl get --kubeconfig=x pods", "`kubectl get --kubeconfig=x pods`"},
          {"apt list -o Dir::Bin=x", "`apt list -o Dir::Bin=x`"},
          {"docker -H evil ps", "`docker -H evil ps`"},

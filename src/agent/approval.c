@@ -219,8 +219,8 @@ static bool unknown_word(const struct toolset *tools, const char *source, const 
                    source, word, classes);
 }
 
-/* Adds the grant of a command: of a line in back quotes, or one that begins with a known program.
- */
+/* Adds the grant of a command line, which may be in back quotes: as tool_call_grant() writes it, or
+ * as a person does. */
 static bool read_command(struct approval_names *grants, const char *source, const char *text,
                          size_t len, struct error *e)
 {
@@ -228,12 +228,13 @@ static bool read_command(struct approval_names *grants, const char *source, cons
     AUTO(buf_release) struct buf grant = BUF_INIT;
     auto_free char *line = mem_strndup(text, len);
     size_t end = strlen(line);
+    bool quoted = false; /* this line alone */
     if (end >= sizeof rest && strcmp(line + end - (sizeof rest - 1), rest) == 0)
         line[end - (sizeof rest - 1)] = '\0';
-    else if (*line == '`' && line[end - 1] == '`')
+    else if ((quoted = *line == '`' && line[end - 1] == '`'))
         line[end - 1] = '\0';
     const char *command = line + (*line == '`');
-    if (simple_command_subcommands(command))
+    if (!quoted && simple_command_subcommands(command))
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s: \"%.64s\" alone allows nothing; name a sub-command, too", source,
                        command);
@@ -244,8 +245,9 @@ static bool read_command(struct approval_names *grants, const char *source, cons
     return true;
 }
 
-/* Adds the known words, and complains of the first other one. `grants` gets the parts between
- * commas that are commands; NULL: none may be. `also` is a word of this list; NULL: none. */
+/* Adds the known words; the error is about the first other one. `grants` gets the grants of the
+ * commands between commas; NULL: the list takes no commands. `also`: one more known word; NULL:
+ * none. */
 static bool read_words(struct approval_names *names, struct approval_names *grants,
                        const struct toolset *tools, const char *source, const char *text,
                        const char *also, struct error *e)

@@ -1,5 +1,6 @@
-/* Which tools may run, which ask first, which never do; and places that a tool reaches only after a
- * question about that very call, whatever is allowed. Pure: the caller asks. */
+/* Decides which tools may run, which ask first and which never run. Knows the guarded places, which
+ * a tool reaches only after a question about that call, whatever is allowed. Pure: the caller asks.
+ */
 #ifndef AGENT_APPROVAL_H
 #define AGENT_APPROVAL_H
 
@@ -13,12 +14,11 @@
 #include "config/permissions.h"
 
 /* Guarded places are those where keys usually are, and the program's own configuration,
- * conversations and log. The place that is opened counts, so a symbolic link hides nothing; a hard
- * link to such a file under another name cannot be told from any other file, nor can the deeds of a
- * command. */
+ * conversations and log. A path counts by the place to which its links lead. A hard link under
+ * another name is not recognised, and the files that a command opens are not checked here. */
 
-/* Where keys usually are: the last names of a path; a star, at the beginning or the end of a name,
- * is any text. Upper case is lower case: some file systems do not tell them apart. Ends with NULL;
+/* Where keys usually are: the last names of a path. A star at the beginning or the end of a name
+ * stands for any text. Case is ignored, as some file systems do. Ends with NULL;
  * tiro.ini(5) lists them. */
 extern const char *const guard_keys[];
 
@@ -30,10 +30,11 @@ struct guard {
 void guard_init(struct guard *g);
 void guard_release(struct guard *g);
 
-/* Whether a guarded place is at this absolute, resolved path, or on the way to it. */
+/* Whether this absolute, resolved path is a guarded place, or is beneath one. */
 bool guard_covers(const struct guard *g, const char *path);
 
-/* The same for the last name alone, where the way to it has been looked at before. */
+/* As guard_covers(), for a path whose directory is known to be on no guarded way: looks at the end
+ * of the path alone. */
 bool guard_begins(const struct guard *g, const char *path);
 
 /* guard_covers() of the places as they are now. */
@@ -48,30 +49,31 @@ struct approval_names {
 
 /* Words are names of tools or of classes. Of the three lists deny wins over ask and ask over allow,
  * but a tool's own name wins over its class: allow = run_command with ask = execute lets it run. A
- * tool that no list names asks. Where a tool has a consent of its own (tool.h), that stands in the
- * place of its class, unless the class is denied. Grants (tool_call_grant()) allow calls that would
- * ask, but no denied ones: `commands` are those of the configuration and the command line,
- * `session` those that the user gave for this session. */
+ * tool that no list names asks. A consent of the tool's own (tool.h) replaces the verdict of its
+ * class, unless the class is denied. Grants (tool_call_grant()) allow calls that would ask, but no
+ * denied calls. */
 struct approval_policy {
-    struct approval_names allow, ask, deny, commands, session;
-    struct permissions project; /* likewise, always in this project; the caller's to fill */
+    struct approval_names allow, ask, deny;
+    struct approval_names commands; /* grants of the configuration and the command line */
+    struct approval_names session;  /* grants that the user gave for this session */
+    struct permissions project; /* grants that hold always in this project; the caller fills them */
 };
 
-/* From [tools] allow, ask, deny, and `also_allow` (of the command line; NULL: none): words parted
- * by blanks or commas. What the command line allows does not ask, even if [tools] ask has the same
- * word. Between commas of the two that allow may also stand a command ("git status", see
- * simple_command.h): of a known program, or in back quotes. A word that names neither tool nor
- * class is CONFIG_ERROR with the nearest that does; the other words stand then, too. To be released
- * in either case. */
+/* From [tools] allow, ask, deny, and `also_allow` (of the command line; NULL: none): words
+ * separated by blanks or commas. A word of the command line does not ask, even if [tools] ask has
+ * it, too. `allow` and `also_allow` may also have commands between commas ("git status", see
+ * simple_command.h): commands of a known program, or any command in back quotes. CONFIG_ERROR: a
+ * word is neither a tool nor a class (the error names the nearest one), or a command cannot be
+ * allowed; the other words are in the policy all the same. Release the policy in either case. */
 bool approval_policy_read(struct approval_policy *p, const struct config *config,
                           const struct toolset *tools, const char *also_allow, struct error *e);
 void approval_policy_release(struct approval_policy *p);
 
-/* [tools] ask has the word outside-sandbox: what would ask runs without a question while it stays
- * in the sandbox. */
+/* Whether [tools] ask has the word outside-sandbox: a call that would ask runs without a question
+ * if it stays in the sandbox. */
 bool approval_spares_sandbox(const struct approval_policy *p);
 
-/* `grant`: of the call that is decided about (tool_call_grant()); NULL: none covers it. */
+/* `grant`: the grant that would allow the call (tool_call_grant()); NULL: no grant does. */
 enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool,
                                       const char *grant);
 

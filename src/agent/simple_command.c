@@ -13,18 +13,18 @@ enum { LINE_MOST = 200 /* bytes */ };
 
 enum operands { OPERANDS_ANY, OPERANDS_INSIDE, OPERANDS_NONE };
 
-/* A program that does only what its name says, as long as its options are known not to start
- * another program and not to write a file of their choice. Of a program that runs what it finds in
- * the project (tests, targets) the options that are accepted are listed, of others those that are
- * refused. Absent are programs that run others by nature (env, sudo, xargs, sh, awk), or that write
- * where an operand says (uniq, tee), and sub-commands that do (git config, npm install). */
+/* A program that does only what its name says, unless an option starts another program or writes a
+ * file that the option names. A program that runs code of the project (tests, targets) lists the
+ * options that are accepted; other programs list the options that are refused. The table has no
+ * program that runs other programs by nature (env, sudo, xargs, sh, awk) or writes a file that an
+ * operand names (uniq, tee), and no sub-command that does so (git config, npm install). */
 struct program {
     const char *name;
     const char *subs; /* its sub-commands; NULL: it has none; "*": any word (a target) */
     const char *deep; /* sub-commands whose first operand belongs to the name of the set */
-    const char *accepts, *refuses; /* options; accepts NULL: all but those that are refused */
-    enum operands operands;        /* INSIDE: no path that leaves the directory by its text */
-    const char *skips;             /* accepted options that may stand before the sub-command */
+    const char *accepts, *refuses; /* options; accepts NULL: all options but the refused ones */
+    enum operands operands;        /* INSIDE: the text of a path does not leave the directory */
+    const char *skips;             /* options that may stand before the sub-command */
 };
 
 static const char git_subs[] =
@@ -72,7 +72,7 @@ static const struct program programs[] = {
     {"diff", .refuses = "-l --paginate"},
 };
 
-/* Programs that only print, whatever their options. */
+/* Programs that only print, with any options. */
 static const char printers[] =
     "ls cat head tail wc grep egrep fgrep cut tr nl tac rev fold paste join comm cmp stat du df "
     "pwd echo printf true seq sleep basename dirname realpath id whoami uname nproc which "
@@ -99,11 +99,11 @@ static const struct program *find_program(const char *name)
     return has_word(printers, name, strlen(name)) ? &printer : NULL;
 }
 
-/* --- the shell's grammar, as far as nothing in it is in doubt --------------------------------- */
+/* --- the part of the shell's grammar whose meaning is certain --------------------------------- */
 
 struct words {
     VEC(char *) list;
-    size_t plain; /* so many first ones are names: letters, digits and "_-.+:", without quotes */
+    size_t plain; /* number of first words that are names: letters, digits, "_-.+:", no quotes */
 };
 
 static void words_release(struct words *w)
@@ -111,7 +111,6 @@ static void words_release(struct words *w)
     vec_free_each(&w->list);
 }
 
-/* Words of the shell that are no commands, and what begins a test or a group. */
 static bool is_reserved(const char *word)
 {
     return has_word(
@@ -120,8 +119,9 @@ static bool is_reserved(const char *word)
         word, strlen(word));
 }
 
-/* Appends the word at *text without its quotes, and moves *text behind it. A pattern may not begin
- * a word: the name of a file that it finds could be an option. */
+/* Appends the word at *text without its quotes, and moves *text behind it. Returns false for a word
+ * that the shell may change, except for a pattern that does not begin the word: a file that a
+ * pattern at the beginning finds could have the name of an option. */
 static bool take_word(const char **text, struct buf *out, bool *plain)
 {
     static const char unquoted[] = "_-./:+,@%^=", pattern[] = "*?[]";
@@ -175,8 +175,8 @@ static bool parse(struct words *w, const char *text)
 
 /* --- sets ------------------------------------------------------------------------------------- */
 
-/* An option may be shortened, letters may share a dash, and a name behind one dash ("-exec") stands
- * for all that begin so. */
+/* A long option may be shortened, and letters may share a dash. A name behind one dash ("-exec") in
+ * the list refuses every word that begins with it. */
 static bool is_refused(const char *list, const char *word)
 {
     size_t name = strcspn(word, "=");
@@ -204,16 +204,21 @@ static bool is_accepted(const char *list, const char *word)
     return true;
 }
 
+/* Whether the path can lead out of the directory. The shell may find ".." by a pattern that begins
+ * with a dot (".*"). */
 static bool leaves(const char *path)
 {
-    for (const char *p = path; (p = strstr(p, "..")); p += 2)
-        if ((p == path || p[-1] == '/' || p[-1] == '=') && (p[2] == '/' || p[2] == '\0'))
+    for (const char *p = path; (p = strchr(p, '.')); p++) {
+        size_t name = strcspn(p, "/");
+        if ((p == path || p[-1] == '/' || p[-1] == '=') &&
+            ((name == 2 && p[1] == '.') || strcspn(p, "*?[") < name))
             return true;
+    }
     return *path == '/' || strstr(path, "=/");
 }
 
-/* How many first words name the set of all such calls; 0: there is none. Removes the options
- * between them. */
+/* Returns the number of first words that name the set of calls; 0: the command is in no set.
+ * Removes the options between these words. */
 static size_t count_prefix(struct words *w)
 {
     const struct program *p = find_program(w->list.items[0]);

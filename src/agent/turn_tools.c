@@ -10,14 +10,16 @@
 
 enum gate {
     GATE_OPEN,
-    GATE_SHUT,   /* the call is faulty; the model is told why */
-    GATE_DENIED, /* it is not allowed; likewise */
+    GATE_SHUT,   /* the call is faulty; the result says why */
+    GATE_DENIED, /* the call is not allowed; the result says why */
     GATE_STOPPED /* the turn ends, and the tool has not run */
 };
 
-enum { LEAST_FOUND = 400 /* bytes: what was left out is told */ };
-/* A turn ends when the same call has failed so often. */
-enum { SAME_FAILURES = 3, TOLD_ARGUMENTS = 200 /* bytes, in the warning */ };
+enum { LEAST_FOUND = 400 /* bytes, enough to tell that hits were left out */ };
+enum {
+    SAME_FAILURES = 3,   /* of one call, which end the turn */
+    TOLD_ARGUMENTS = 200 /* bytes, in the warning */
+};
 
 static struct tool_context context_for(const struct agent *a, const struct tool *tool)
 {
@@ -56,7 +58,7 @@ static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
                  call->tool->spec.name);
     auto_free char *grant = tool_call_grant(call);
     if (grant && *grant == '`')
-        buf_addf(out, ", or this command alone with --allow '%s'", grant);
+        buf_addf(out, ", or only %s with --allow '%s'", grant, grant);
     return GATE_DENIED;
 }
 
@@ -191,7 +193,7 @@ enum outcome turn_end_at_limit(struct turn *t)
     return end_early(t, STOP_MAX_CALLS, why);
 }
 
-/* Returns how often the call has failed since a call succeeded. */
+/* Returns how often the call has failed since the last call that succeeded. */
 static int count_failure(struct turn *t, const struct block *b, bool failed)
 {
     auto_free char *call = mem_printf("%s %s", b->name, b->text ? b->text : "");
