@@ -15,9 +15,9 @@
 enum { MOST_NAMES = 4096, LEVELS = 3 };
 
 struct places {
-    VEC(const char *) hidden; /* ends with NULL in the end, as the next */
+    VEC(const char *) hidden; /* both borrow from `owned`, and get a NULL at the end */
     VEC(const char *) writable;
-    VEC(char *) owned; /* what those borrow */
+    VEC(char *) owned;
 };
 
 static void places_release(struct places *p)
@@ -38,7 +38,7 @@ static const char *own(struct places *p, char *path)
     return path;
 }
 
-/* A resolved directory and a name in it; what a link there leads to is hidden, too. */
+/* Hides the path, whose directory is resolved. If it is a link, hides its target, too. */
 static void hide(struct places *p, const char *path)
 {
     char *found = realpath(path, NULL);
@@ -47,7 +47,7 @@ static void hide(struct places *p, const char *path)
         vec_push(&p->hidden, own(p, found));
 }
 
-/* --- what can be changed ---------------------------------------------------------------------- */
+/* --- writable directories --------------------------------------------------------------------- */
 
 static bool is_within(const char *path, const char *directory)
 {
@@ -63,13 +63,13 @@ static bool is_writable(const struct places *p, const char *path)
     return within;
 }
 
-/* A directory in another one is left out before its links are followed: a command could have put a
- * link in its place. */
+/* A directory that is within another one is left out before its links are followed: an earlier
+ * command could have put a link in its place. */
 static void find_writable(struct places *p, const struct tool_host *host, const char *home)
 {
     const char *temporary = getenv("TMPDIR"), *word = host->sandbox_writes;
     VEC(char *) named = {0};
-    vec_push(&named, mem_strdup(host->root)); /* which is resolved */
+    vec_push(&named, mem_strdup(host->root)); /* a resolved path */
     vec_push(&named, mem_strdup(temporary && *temporary ? temporary : "/tmp"));
     for (size_t len; word && *(word += strspn(word, " \t\r\n,")); word += len) {
         len = strcspn(word, " \t\r\n,");
@@ -94,7 +94,7 @@ static void find_writable(struct places *p, const struct tool_host *host, const 
     vec_free_each(&named);
 }
 
-/* --- what is hidden --------------------------------------------------------------------------- */
+/* --- hidden places ---------------------------------------------------------------------------- */
 
 static void hide_keys(struct places *p, const struct guard *guard, const char *home)
 {
@@ -167,13 +167,13 @@ void bounds_explain(const struct tool_host *host, bool network, struct buf *out)
     for (size_t i = 0; i < sizeof words / sizeof *words && !refused; i++)
         refused = strstr(out->data, words[i]) != NULL;
     if (refused)
-        buf_addf(out,
-                 "\n[the sandbox may have refused something: a command changes files in %s and the "
-                 "directory of temporary files alone, and none beside keys or tiro's own files, "
-                 "which are hidden; it has no %s. If it needs more, call again with access "
-                 "\"%sall\"; the user is asked.]",
-                 host->root, network ? "unix sockets" : "network",
-                 network ? "" : "network\" or \"");
+        buf_addf(
+            out,
+            "\n[the sandbox may have refused something: a command can change files only in %s and "
+            "in the directory of temporary files; keys and tiro's own files are hidden, and "
+            "their directories cannot be changed; there is no %s. If the command needs more, "
+            "call again with access \"%sall\"; the user is asked.]",
+            host->root, network ? "unix sockets" : "network", network ? "" : "network\" or \"");
 }
 
 void bounds_tell_lack(const struct tool_host *host, struct buf *out)

@@ -113,9 +113,9 @@ struct supervision {
     int leash;          /* a byte: SIGTERM to the group; closed: end all */
     int news;           /* it writes supervisor_news there */
     int in, out, extra; /* for the program; -1: none */
-    int sandbox;        /* the descriptor of it; -1: none */
+    int sandbox;        /* descriptor of its rules; -1: none */
     const struct child_command *command;
-    const char *const *argv; /* with the shell that changes the directory */
+    const char *const *argv; /* may begin with the shell that changes the directory */
 };
 
 /* STARTED and then one of the last two, or NOT_STARTED alone. */
@@ -272,7 +272,7 @@ static void become(const struct supervision *s)
      * screen. */
     setsid();
     for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL); /* those that cannot be set are so */
+        signal(number, SIG_DFL); /* fails for signals that always have the default */
     sigprocmask(SIG_SETMASK, &none, NULL);
     if ((c->input && dup2(SUPERVISOR_IN, STDIN_FILENO) < 0) ||
         dup2(SUPERVISOR_OUT, STDOUT_FILENO) < 0 ||

@@ -30,8 +30,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* --- Landlock: the kernel's interface. The system's header may be older than the kernel. --------
- */
+/* --- Landlock: the kernel's interface --------------------------------------------------------- */
+
+/* The system's header may be older than the kernel, and is not used. */
 
 enum {
     CREATE_RULESET = 444, /* the same numbers on every architecture */
@@ -76,7 +77,7 @@ enum {
 };
 
 struct ruleset {
-    uint64_t files, tcp, scope; /* a kernel that does not know the last ones wants zeros */
+    uint64_t files, tcp, scope; /* a kernel refuses bits that it does not know */
 };
 
 struct path_beneath {
@@ -103,14 +104,13 @@ static struct ruleset ruleset_of(int abi, bool network)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* So many rules at most; what would need more cannot be reached. */
 enum { MOST_RULES = 20000 };
 
 struct making {
-    int files;
+    int files;        /* the ruleset */
     uint64_t handled; /* rights that the kernel knows */
     const char *const *hidden;
-    const char *except; /* one more; NULL: none */
+    const char *except; /* one more hidden path; NULL: none */
     int rules;
 };
 
@@ -121,8 +121,8 @@ static bool is_within(const char *path, const char *directory)
            (path[len] == '\0' || path[len] == '/' || (len == 1 && *directory == '/'));
 }
 
-/* A failure grants less. The path is resolved; a link in it was put there by a command that runs,
- * and is not followed. Kernels with Landlock have openat2(). */
+/* Adds one rule; a failure leaves the path inaccessible. The path is resolved: a link in it was put
+ * there meanwhile by a command, and is not followed. Kernels with Landlock have openat2(). */
 static void grant_here(struct making *m, const char *path, uint64_t rights)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
@@ -137,8 +137,9 @@ static void grant_here(struct making *m, const char *path, uint64_t rights)
         close(fd);
 }
 
-/* Grants the rights in all of the path but hidden places: a rule holds for all that is beneath, so
- * directories on the way to a hidden place get none, and their entries one each. */
+/* Grants the rights beneath the path, except in hidden places. A rule holds for all that is beneath
+ * its directory; therefore a directory on the way to a hidden place gets no rule, but each of its
+ * other entries does. */
 static void grant(struct making *m, const char *path, uint64_t rights)
 {
     const char *const *hidden = m->hidden;
@@ -165,7 +166,8 @@ static void grant(struct making *m, const char *path, uint64_t rights)
         closedir(d);
         return;
     }
-    /* A directory that can be passed but not listed, as a /home may be: its known entries. */
+    /* A directory that cannot be listed, as /home may be: only its entries on the way to a hidden
+     * place are known. */
     for (hidden = m->hidden; *hidden; hidden++) {
         size_t len = strlen(path);
         if (!is_within(*hidden, path))
@@ -190,8 +192,9 @@ static bool make_rules(struct sandbox *s, const struct sandbox_rules *rules, int
     struct making m = {.files = s->files, .handled = set.files, .hidden = rules->hidden};
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
         grant_here(&m, devices[i], DEVICE);
-    grant_here(&m, "/", FS_READ_DIR); /* names of hidden files can be seen: rules cannot prevent it
-                                         in directories that lead to them */
+    /* The names of hidden files can be seen: no rule could hide them without hiding their siblings.
+     */
+    grant_here(&m, "/", FS_READ_DIR);
     for (const char *const *path = rules->writable; *path; path++) {
         struct stat status;
         m.except = is_within(*path, devices_place) ? NULL : devices_place;
@@ -251,8 +254,8 @@ static const struct libseccomp *libseccomp(struct error *e)
     return usable ? &library : NULL;
 }
 
-/* Refused whatever their arguments. ENOSYS, where programs then do without. ptrace() and its like
- * are not among them: Landlock lets a program trace what is in its own sandbox alone. */
+/* Refused with any arguments; ENOSYS where programs have a replacement then. ptrace() and similar
+ * calls are allowed: Landlock lets a process trace only processes of its own sandbox. */
 static const struct {
     int call, error;
 } refused_calls[] = {
@@ -262,7 +265,7 @@ static const struct {
     {SCMP_SYS(io_uring_enter), ENOSYS},
     {SCMP_SYS(io_uring_register), ENOSYS},
     {SCMP_SYS(pidfd_getfd), EPERM},
-    /* files by other ways than names, other trees of names */
+    /* files without a path, and other trees of paths */
     {SCMP_SYS(open_by_handle_at), EPERM},
     {SCMP_SYS(mount), EPERM},
     {SCMP_SYS(umount2), EPERM},
@@ -294,7 +297,7 @@ static const struct {
     {SCMP_SYS(add_key), EPERM},
     {SCMP_SYS(request_key), EPERM},
     {SCMP_SYS(keyctl), EPERM},
-    /* the kernel's own; most need root's capabilities, which root does not have inside */
+    /* the kernel itself; most of these need capabilities that even root does not keep */
     {SCMP_SYS(bpf), EPERM},
     {SCMP_SYS(perf_event_open), EPERM},
     {SCMP_SYS(userfaultfd), EPERM},
@@ -320,11 +323,11 @@ enum {
     TIOCLINUX_CALL = 0x541C
 };
 
-/* Numbers that no process has. */
+/* Place holders for the parent's number, above every number that the kernel gives to a process. */
 #define PARENT UINT32_C(0x7fe1d2c3)
 #define PARENTS_GROUP (0 - PARENT)
 
-#define LOW_HALF UINT64_C(0xffffffff) /* of an argument that the kernel takes as 32 bits */
+#define LOW_HALF UINT64_C(0xffffffff) /* all that the kernel reads of a 32-bit argument */
 
 struct filter {
     const struct libseccomp *library;
@@ -337,7 +340,7 @@ static void refuse(struct filter *f, int call, int error, const struct scmp_arg_
 {
     int result = f->library->seccomp_rule_add_array(f->rules, SCMP_ACT_ERRNO((uint32_t)error), call,
                                                     count, when);
-    f->ok = f->ok && (result == 0 || result == -EDOM); /* this architecture has no such call */
+    f->ok = f->ok && (result == 0 || result == -EDOM); /* EDOM: the architecture lacks the call */
 }
 
 static void refuse_if(struct filter *f, int call, int error, unsigned argument, uint64_t mask,
@@ -350,15 +353,15 @@ static void refuse_sockets(struct filter *f, bool network)
 {
     const struct scmp_arg_cmp not_local = {0, SCMP_CMP_NE, AF_UNIX, 0};
     refuse(f, SCMP_SYS(socketpair), EACCES, &not_local, 1);
-    /* One of datagrams can still send to any path; the kernel takes raw ones for such. */
+    /* A datagram socket of a pair can still send to any path; for AF_UNIX, raw sockets are such. */
     refuse_if(f, SCMP_SYS(socketpair), EACCES, 1, SOCKET_TYPE, SOCK_DGRAM);
     refuse_if(f, SCMP_SYS(socketpair), EACCES, 1, SOCKET_TYPE, SOCK_RAW);
     if (!network) {
         refuse(f, SCMP_SYS(socket), EACCES, NULL, 0);
         return;
     }
-    /* A socket of a path leads to services that act for the user, such as docker's; Landlock does
-     * not confine it. The resolver asks netlink for addresses. */
+    /* A unix socket leads to services that act for the user, such as Docker; Landlock does not
+     * confine its path. The resolver asks netlink for addresses. */
     for (uint64_t family = 0; family < FAMILIES; family++)
         if (family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
             refuse(f, SCMP_SYS(socket), EACCES, &(struct scmp_arg_cmp){0, SCMP_CMP_EQ, family, 0},
@@ -370,8 +373,8 @@ static void refuse_sockets(struct filter *f, bool network)
     refuse(f, SCMP_SYS(socket), EACCES, not_route, 2);
 }
 
-/* Where Landlock does not confine signals, none can be sent to the parent, which ends what the
- * program leaves. Its number is put in by sandbox_enter(). */
+/* Without Landlock's scope of signals, keeps signals from the parent, which ends the processes that
+ * the program leaves. sandbox_enter() replaces the place holder by the number of the parent. */
 static void refuse_signals(struct filter *f)
 {
     static const int by_number[] = {SCMP_SYS(kill),
@@ -397,15 +400,15 @@ static void refuse_all(struct filter *f, int abi, bool network)
     refuse_sockets(f, network);
     refuse_if(f, SCMP_SYS(clone), EPERM, 0, CLONE_NEWUSER, CLONE_NEWUSER);
     refuse_if(f, SCMP_SYS(unshare), EPERM, 0, CLONE_NEWUSER, CLONE_NEWUSER);
-    /* Text put into a terminal as if it was typed there. */
+    /* These put text into a terminal as if it had been typed there. */
     refuse_if(f, SCMP_SYS(ioctl), EPERM, 1, LOW_HALF, TIOCSTI_CALL);
     refuse_if(f, SCMP_SYS(ioctl), EPERM, 1, LOW_HALF, TIOCLINUX_CALL);
-    /* Limits of another process. */
+    /* The limits of another process. */
     const struct scmp_arg_cmp another = {0, SCMP_CMP_NE, 0, 0};
     refuse(f, SCMP_SYS(prlimit64), EPERM, &another, 1);
     if (abi < ABI_SCOPE)
         refuse_signals(f);
-    if (abi < ABI_TRUNCATE) { /* Landlock then looks at reading and writing alone */
+    if (abi < ABI_TRUNCATE) { /* Landlock does not see that a file is cut */
         const uint64_t mode = O_TRUNC | O_ACCMODE;
         refuse(f, SCMP_SYS(truncate), EACCES, NULL, 0);
         refuse(f, SCMP_SYS(truncate64), EACCES, NULL, 0);
@@ -413,13 +416,12 @@ static void refuse_all(struct filter *f, int abi, bool network)
         refuse_if(f, SCMP_SYS(open), EACCES, 1, mode, O_TRUNC);
         refuse_if(f, SCMP_SYS(openat), EACCES, 2, mode, O_TRUNC);
     }
-    /* Calls that nobody has looked at do not exist. They have the same numbers nearly everywhere.
-     */
+    /* Calls newer than this list. Nearly all architectures give them the same numbers. */
     for (int i = 1; SCMP_SYS(clone3) == 435 && i <= CALLS_AFTER; i++)
         refuse(f, LAST_KNOWN_CALL + i, ENOSYS, NULL, 0);
 }
 
-/* Other architectures' calls (of i386, x32) end the process. */
+/* The filter kills a process that makes a call of another architecture (i386, x32). */
 static bool make_filter(struct sandbox *s, int abi, bool network, struct error *e)
 {
     struct filter f = {.library = libseccomp(e)};
@@ -470,8 +472,8 @@ bool sandbox_make(struct sandbox *s, const struct sandbox_rules *rules, struct e
     return false;
 }
 
-/* Root keeps no capability, or the one to write into another user's directory. The kernel gives
- * none back at exec(), for the sake of no_new_privs. */
+/* Root keeps no capability except, with `overrides`, CAP_DAC_OVERRIDE. Because of no_new_privs,
+ * exec() gives none back. */
 static bool drop_capabilities(bool overrides)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};

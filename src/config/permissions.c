@@ -19,7 +19,7 @@ void permissions_release(struct permissions *p)
     vec_free_each(p);
 }
 
-/* {"/home/u/project": ["`git status …`", "write_file"]}. NULL with the error. */
+/* Reads the file: {"/home/u/project": ["`git status …`", "write_file"]}. NULL: an error. */
 static struct json *read_all(const char *path, struct error *e)
 {
     AUTO(buf_release) struct buf text = {.data = buf_empty, .max = FILE_MOST};

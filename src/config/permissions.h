@@ -1,5 +1,6 @@
-/* What the user allowed the tools always in a project, in permissions.json (0600) beside the store.
- * A project is the real path of its top directory; nothing in the project itself is read for it. */
+/* The grants (agent/tool.h) that the user gave for always in a project: permissions.json (0600)
+ * beside the store. The key of a project is the real path of its top directory. No file of the
+ * project is read. */
 #ifndef CONFIG_PERMISSIONS_H
 #define CONFIG_PERMISSIONS_H
 
@@ -14,11 +15,12 @@ struct permissions { /* grown as a VEC */
 };
 void permissions_release(struct permissions *p);
 
-/* Those of the project; a missing file has none. FILE_ERROR: it cannot be read, or is not such a
- * file; nothing is allowed then. */
+/* Reads the permissions of the project; a missing file has none. FILE_ERROR: the file cannot be
+ * read or has another form; `out` is empty then. To be released in either case. */
 bool permissions_read(const char *project, struct permissions *out, struct error *e);
 
-/* Adds one, or takes it back, under a lock. An unreadable file stays as it is: FILE_ERROR. */
+/* Adds a permission or removes it, under a lock. FILE_ERROR: the file cannot be read, and stays as
+ * it is, or cannot be written. */
 bool permissions_set(const char *project, const char *permission, bool allowed, struct error *e);
 
 #endif

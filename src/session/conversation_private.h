@@ -210,7 +210,7 @@ void conversation_project(struct conversation *c); /* derived files, after the h
 
 /* permission_operations.c */
 const char *conversation_project_path(struct conversation *c); /* project_of() its directory */
-/* What is allowed always in the project, as it is now. */
+/* Reads what is always allowed in the project into the policy. */
 bool conversation_read_permissions(struct conversation *c, struct error *e);
 void tell_question(struct conversation *c);
 

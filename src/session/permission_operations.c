@@ -1,4 +1,4 @@
-/* permission/list: what the user allowed tools in this session and always in this project. */
+/* permission/list: the grants of this session and of its project. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@ static const struct shape permission_shape =
                        "A tool's name, or in back quotes a command: with \"…\", whatever follows; "
                        "without, this command alone."),
              SHAPE_REQ_WORD(permission, scope, scopes,
-                            "How long it holds: always in the project, "
-                            "or until the session is closed."));
+                            "How long the permission holds: always in the "
+                            "project, or until the session is closed."));
 
 static const struct shape list_shape =
     SHAPE_OF("permissions", struct permission_list,
@@ -52,7 +52,7 @@ static void add(struct permission_list *out, const char *text, enum permission_s
     vec_push(&out->items, p);
 }
 
-/* `session`: the grants of the session; NULL: there is none. */
+/* Lists the grants. `session`: those of the session; NULL: there is no session. */
 static bool list(const struct approval_names *session, const char *project,
                  struct permission_list *out, struct error *e)
 {
@@ -68,7 +68,8 @@ static bool list(const struct approval_names *session, const char *project,
     return true;
 }
 
-/* As a person names it: its number, all of it, or `git status …` without quotes and the rest. */
+/* Whether a person means this permission: by its number, its text, or its text without the back
+ * quotes and "…". */
 static bool is_named(const struct permission *p, const char *name)
 {
     auto_free char *number = mem_printf("%lld", (long long)p->number);
@@ -77,7 +78,8 @@ static bool is_named(const struct permission *p, const char *name)
            strcmp(set, p->text) == 0;
 }
 
-/* Takes back all that the name stands for, and lists the rest. */
+/* Takes back every permission that the name means, and lists the others. `revoke` NULL: only lists.
+ */
 static bool list_after(struct approval_names *session, const char *project, const char *revoke,
                        struct permission_list *out, struct error *e)
 {
