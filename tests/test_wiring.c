@@ -271,8 +271,13 @@ TEST_IF(capability_memory() && capability_compaction(), a_message_is_sent_with_w
     assert_non_null(sent);
     assert_non_null(strstr(sent, FACT));
     assert_non_null(strstr(strstr(sent, FACT), ABOUT_IT)); /* the message comes after it */
+    surface_ask(s, "And why was that?");
+    sent = strstr(surface_last_body(), SENT);
+    assert_true(sent && strstr(sent, FACT)); /* for the question before */
     surface_ask(s, "Tell me a joke about penguins.");
     assert_null(strstr(surface_last_body(), SENT)); /* neither again, nor for this message */
+    surface_ask(s, "And why was that?");
+    assert_null(strstr(surface_last_body(), SENT));
     const char *text = let_model_search(s, "{\"query\":\"zeppelin\"}")->event->text;
     assert_non_null(strstr(text, FACT));
     assert_null(strstr(text, " user in \"")); /* the session's own title tells nothing */

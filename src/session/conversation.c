@@ -71,6 +71,7 @@ void conversation_free(struct conversation *c)
     instructions_release(&c->instructions);
     free(c->graph_hint);
     free(c->recalled);
+    free(c->asked);
     backend_release(&c->summary_backend);
     free(c->summariser_label);
     backend_release(&c->backend);

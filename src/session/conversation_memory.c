@@ -352,7 +352,17 @@ const char *conversation_recall(void *conversation, const char *input, int64_t t
     mem_replace(&c->recalled, NULL);
     if (c->tool_memory.off || most < sizeof recalled_words || utf8_is_blank(message))
         return NULL;
-    if (!search_memory(c, message, RECALL_FILL, &filter, &hits, &e)) {
+    bool ok = search_memory(c, message, RECALL_FILL, &filter, &hits, &e);
+    auto_free char *both = NULL;
+    if (ok && hits.rarity > 0) {
+        mem_replace(&c->asked, mem_strdup(message));
+    } else if (ok && c->asked) { /* stop words alone ("And why?") ask about the message before */
+        message = both = mem_printf("%s\n%s", c->asked, message);
+        memory_hits_release(&hits);
+        hits = (struct memory_hits){.badge = NULL};
+        ok = search_memory(c, message, RECALL_FILL, &filter, &hits, &e);
+    }
+    if (!ok) {
         log_line(LOG_ERROR, "memory for a message: %s", e.text);
         return NULL;
     }

@@ -111,6 +111,7 @@ struct conversation {
     bool uncounted;                   /* the size of the session's history is not known yet */
     bool learned_used;                /* `learned` was counted as used for this session */
     char *recalled;   /* what memory has on the running turn's message; NULL: nothing */
+    char *asked;      /* the last message with words to search for; NULL: none yet */
     bool graph_named; /* a message of this session was about the graph */
     /* Results of tools before the session was opened. Not updated with each call: a change in the
      * prompt makes the provider's cache useless for all text after it. */

@@ -51,13 +51,15 @@ static bool choose_and_tell(struct conversation *c, struct error *e)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Approvals, warnings and the files that were read of one session do not apply to the next. */
+/* Approvals, warnings, the files that were read and the last question of one session do not apply
+ * to the next. */
 static void forget_session(struct conversation *c)
 {
     approval_forget_session(&c->policy);
     budget_read(&c->budget, c->config);
     prompt_told_release(&c->prompt_told);
     read_files_clear(&c->tools.host.read);
+    mem_replace(&c->asked, NULL);
     c->last_cached = -1;
     c->level = TOOLS_CONFIGURED;
 }
