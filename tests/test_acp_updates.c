@@ -321,6 +321,34 @@ TEST(a_terminal_stays_whatever_came_of_it)
     expect_call("1:r", "'status':'failed','rawOutput':'[exit status 2]'");
 }
 
+static void put_out(const char *id, const char *text, bool anew)
+{
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_OUTPUT);
+    n->text = mem_strdup(id);
+    n->detail = mem_strdup(text);
+    n->flag = anew;
+    acp_tell_output(&telling, n);
+}
+
+TEST(output_is_told_while_a_command_runs)
+{
+    begin_tool("r", "run_command", "{\"command\":\"make\"}");
+    put_out("r", "", true);
+    put_out("other", "x", true);
+    assert_int_equal(told.len, 0);
+    put_out("r", "one\n10 %", false);
+    assert_non_null(strstr(told.data, "1:r"));
+    assert_non_null(strstr(told.data, "one\\n10 %\\n```"));
+    buf_clear(&told);
+    put_out("r", "\r20 %", false);
+    assert_non_null(strstr(told.data, "one\\n20 %\\n```"));
+    buf_clear(&told);
+    put_out("r", support_text("%5000s\n%s\nend", "first", "second"), false);
+    assert_null(strstr(told.data, "first"));
+    assert_non_null(strstr(told.data, "second\\nend\\n```"));
+    end_tool("r", "run_command", "[exit status 0]", false);
+}
+
 TEST(a_new_file_has_no_old_text)
 {
     begin_tool("w", "write_file", "{\"path\":\"/home/ada/n.txt\",\"content\":\"one\\n\"}");

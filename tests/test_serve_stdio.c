@@ -334,6 +334,27 @@ TEST(a_tool_asks_the_client)
     assert_string_equal(support_read(support_path("a.txt")), "x");
 }
 
+TEST(a_command_tells_its_output_while_it_runs)
+{
+    assert_int_equal(chdir(support_dir()), 0);
+    RPC_START(&client, "--tools", "full");
+    session = create(&client);
+    QUEUE(model, .tool_name = "run_command",
+          .tool_args = "{\"command\":\"echo here; until [ -e go ]; do sleep .01; done\"}");
+    int id = rpc_client_ask(&client, "turn/start", PARAMS(",'prompt':'where?'"));
+    const struct json *asked = rpc_client_told(&client, "approval/requested", NULL);
+    const char *call = support_keep(mem_strdup(text_of(asked, "call"))), *text = "";
+    allow_once(asked);
+    while (!strstr(text, "here\n")) {
+        const struct json *told = rpc_client_told(&client, "tool/output", NULL);
+        assert_string_equal(text_of(told, "call"), call);
+        text = json_get_string(told, "text");
+        text = text ? text : "";
+    }
+    support_write(support_path("go"), "");
+    assert_non_null(json_get(rpc_client_answer(&client, id), "result"));
+}
+
 /* A server outlives the directory that it was started in. */
 TEST(a_command_where_the_directory_is_gone_fails_alone)
 {

@@ -469,6 +469,9 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
     case NOTICE_APPROVAL:
         ask_approval(s, n);
         break;
+    case NOTICE_OUTPUT:
+        acp_tell_output(&s->telling, n);
+        break;
     case NOTICE_DRAFT:
         told = mem_printf("draft:%" PRId64, ++s->drafts);
         acp_tell_draft(&s->telling, told, n->text, &draft);

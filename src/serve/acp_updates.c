@@ -234,6 +234,7 @@ static void forget_call(struct acp_telling *t, size_t index)
     free(c->told);
     free(c->tool);
     free(c->args);
+    buf_release(&c->output);
     vec_remove(&t->calls, index, 1);
 }
 
@@ -346,7 +347,8 @@ static void tool_call_requested(struct acp_telling *t, const struct event *ev)
     struct acp_open_call c = {.id = mem_strdup(ev->id),
                               .told = mem_printf("%" PRId64 ":%s", t->call, ev->id),
                               .tool = mem_strdup(ev->name),
-                              .args = mem_strdup(ev->text)};
+                              .args = mem_strdup(ev->text),
+                              .output = BUF_INIT};
     vec_push(&t->calls, c);
     const struct acp_tool_call told = call_as_told(t, &c);
     struct json_out *o = begin(&u, "tool_call");
@@ -389,6 +391,23 @@ void acp_tell_terminal(struct acp_telling *t, const char *terminal)
     tell(t, "tool_call_update", "toolCallId:s content:[{type:'terminal' terminalId:s}]",
          t->calls.items[0].told, terminal);
     t->calls.items[0].terminal = true;
+}
+
+/* The content of a call is told anew each time: it is short. */
+void acp_tell_output(struct acp_telling *t, const struct notice *n)
+{
+    enum { OUTPUT_BYTES = 4096 };
+    struct update u;
+    struct acp_open_call *c = acp_find_call(t, n->text);
+    if (!c || !n->detail || !*n->detail)
+        return;
+    if (n->flag)
+        buf_clear(&c->output);
+    utf8_add_output(&c->output, n->detail, OUTPUT_BYTES);
+    struct json_out *o = begin(&u, "tool_call_update");
+    json_out_member(o, "toolCallId", c->told);
+    write_result(o, c->output.data);
+    send(t, &u);
 }
 
 static void tool_execution_completed(struct acp_telling *t, const struct event *ev)

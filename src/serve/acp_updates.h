@@ -26,6 +26,7 @@ struct acp_open_call {
     char *told; /* as the client knows it */
     char *tool, *args;
     bool terminal; /* the client shows what it prints */
+    struct buf output; /* so far; the last of it */
 };
 
 /* Where a session's telling stands. Zeroed at first, but for what says otherwise. */
@@ -63,6 +64,9 @@ void acp_tell_preview(struct acp_telling *t, const char *id, const char *preview
 
 /* The call that runs does so in this terminal of the client. */
 void acp_tell_terminal(struct acp_telling *t, const char *terminal);
+
+/* Tells the last of the output of a call that runs, by a NOTICE_OUTPUT. */
+void acp_tell_output(struct acp_telling *t, const struct notice *n);
 
 /* A draft summary that waits for a person is a tool call to the client, of the id `told`. `out`
  * gets its object. */

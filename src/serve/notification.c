@@ -75,6 +75,14 @@ static const struct shape approval_shape =
                           "Calls that the answers \"session\" and \"project\" allow; absent: only "
                           "this call."));
 
+static const struct shape output_shape =
+    SHAPE_OF("tool_output", struct notice, SESSION, OPTIONAL_ROW("call", text, "Id of the call."),
+             OPTIONAL_ROW("text", detail,
+                          "Output since the last such notification, perhaps empty; a carriage "
+                          "return begins its line anew."),
+             OPTIONAL_ROW("anew", flag, "Output before it is left out."),
+             REQUIRED_ROW("ms", number, "Milliseconds since the command began."));
+
 static const struct shape draft_shape = SHAPE_OF(
     "draft", struct notice, SESSION,
     OPTIONAL_ROW("text", text, "The summary, for compaction/decide."),
@@ -129,6 +137,10 @@ const struct notification *notification_of(enum notice_type type)
                              "A tool asks before it runs; it is over when tool_execution_completed "
                              "comes.",
                              &approval_shape},
+        [NOTICE_OUTPUT] = {"tool/output",
+                           "Output of a command that runs, which no log has; the whole result "
+                           "comes with tool_execution_completed.",
+                           &output_shape},
         [NOTICE_DRAFT] = {"draft/requested",
                           "A draft summary waits; it is over when compaction_completed or "
                           "compaction_failed comes.",
