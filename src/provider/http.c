@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -126,7 +127,8 @@ struct transfer {
     CURL *easy;
     struct curl_slist *headers;
     char error[CURL_ERROR_SIZE];
-    bool refused;        /* by the sink, the wakeup or for its size; the failure is filled in */
+    bool refused;        /* by the sink, the wakeup, may_connect() or for its size; the failure is
+                            filled in */
     bool arrived;        /* body bytes since the last on_read */
     size_t header_bytes; /* with those of trailers and interim replies */
     size_t header_lines;
@@ -183,6 +185,8 @@ void http_reply_init(struct http_reply *r)
 
 void http_reply_release(struct http_reply *r)
 {
+    free(r->redirect);
+    r->redirect = NULL;
     buf_release(&r->body);
 }
 
@@ -275,9 +279,13 @@ static void read_head(struct transfer *t)
 {
     long status = 0;
     const char *type = NULL;
+    char *redirect = NULL;
     t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     t->curl->easy_getinfo(t->easy, CURLINFO_CONTENT_TYPE, &type);
+    t->curl->easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &redirect);
     t->reply->status = (int)status;
+    free(t->reply->redirect);
+    t->reply->redirect = mem_strdup(redirect);
 
     size_t len = type ? strcspn(type, "; \t") : 0;
     if (len >= sizeof t->reply->content_type)
@@ -310,11 +318,17 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return ok ? len : 0;
 }
 
-/* Opens a socket that no program started meanwhile inherits. */
+/* Opens a socket that no program started meanwhile inherits. libcurl connects it to this very
+ * address: a name that leads elsewhere when it is looked up again does not pass the check. */
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    (void)context;
+    struct transfer *t = context;
+    const struct http_request *r = t->request;
     (void)purpose;
+    if (t->refused || (r->may_connect && !r->may_connect(r->context, &address->addr))) {
+        t->refused = true;
+        return CURL_SOCKET_BAD;
+    }
     int fd = descriptors_socket(address->family, address->socktype, address->protocol);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
@@ -353,6 +367,9 @@ static void set_options(struct transfer *t)
     curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl->easy_setopt(easy, CURLOPT_WRITEDATA, t);
     curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, t);
+    if (r->may_connect)
+        curl->easy_setopt(easy, CURLOPT_NOPROXY, "*");
     curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, t->error);
 
     for (size_t i = 0; r->headers && i < r->headers->list.len; i++)
@@ -427,6 +444,8 @@ static bool drive(struct http *h, struct transfer *t, CURLcode *result)
         if (code != CURLM_OK)
             return failure_set(t->failure, FAILURE_CONNECT, "%s", curl->multi_strerror(code));
         *result = CURLE_OK;
+        if (t->refused) /* another address of the host may be about to be connected to */
+            return true;
         if (running == 0) {
             CURLMsg *message = curl->multi_info_read(h->multi, &left);
             *result =
@@ -473,7 +492,8 @@ static bool lost(struct transfer *t, CURLcode code)
     const char *why = t->error[0] != '\0' ? t->error : t->curl->easy_strerror(code);
     for (size_t i = 0; i < sizeof setup_faults / sizeof *setup_faults; i++)
         if (setup_faults[i].code == code)
-            return failure_set(t->failure, FAILURE_SETUP, "%s%s", why, setup_faults[i].hint);
+            return failure_set(t->failure, FAILURE_SETUP, "%s%s", why,
+                               t->request->ca_file ? setup_faults[i].hint : "");
     return failure_set(t->failure, FAILURE_CONNECT, "%s", why);
 }
 
@@ -502,6 +522,79 @@ bool http_perform(struct http *h, const struct http_request *request, const stru
 void http_distrust(struct http *h)
 {
     h->distrusts = true;
+}
+
+/* --- addresses -------------------------------------------------------------------------------- */
+
+static bool is_public_v4(uint32_t address)
+{
+    static const struct {
+        uint32_t first;
+        int bits;
+    } others[] = {
+        {0x00000000, 8},  /* this network */
+        {0x0A000000, 8},  /* private */
+        {0x64400000, 10}, /* of providers, behind NAT */
+        {0x7F000000, 8},  /* loopback */
+        {0xA9FE0000, 16}, /* link-local, where clouds tell keys */
+        {0xAC100000, 12}, /* private */
+        {0xC0000000, 24}, /* of protocols */
+        {0xC0000200, 24}, /* of documentation, as 198.51.100/24 and 203.0.113/24 */
+        {0xC0586300, 24}, /* relays of 6to4 */
+        {0xC0A80000, 16}, /* private */
+        {0xC6120000, 15}, /* of measurements */
+        {0xC6336400, 24}, {0xCB007100, 24}, {0xE0000000, 3}, /* multicast and reserved */
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if ((address ^ others[i].first) >> (32 - others[i].bits) == 0)
+            return false;
+    return true;
+}
+
+static bool begins_with_bits(const unsigned char *address, const unsigned char *with, int bits)
+{
+    int rest = bits % 8;
+    return memcmp(address, with, (size_t)bits / 8) == 0 &&
+           (rest == 0 || (address[bits / 8] ^ with[bits / 8]) >> (8 - rest) == 0);
+}
+
+/* 2000::/3 is all that is given out. */
+static bool is_public_v6(const unsigned char *a)
+{
+    static const unsigned char mapped[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    static const unsigned char nat64[12] = {0x00, 0x64, 0xFF, 0x9B};
+    static const struct {
+        unsigned char first[4];
+        int bits;
+    } others[] = {
+        {{0x20, 0x01, 0x00, 0x00}, 23}, /* of protocols, as Teredo */
+        {{0x20, 0x01, 0x0D, 0xB8}, 32}, /* of documentation, as 3fff::/20 */
+        {{0x20, 0x02, 0x00, 0x00}, 16}, /* 6to4 */
+        {{0x3F, 0xFF, 0x00, 0x00}, 20},
+    };
+    if (memcmp(a, mapped, sizeof mapped) == 0 || memcmp(a, nat64, sizeof nat64) == 0)
+        return is_public_v4((uint32_t)a[12] << 24 | (uint32_t)a[13] << 16 | (uint32_t)a[14] << 8 |
+                            a[15]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (begins_with_bits(a, others[i].first, others[i].bits))
+            return false;
+    return a[0] >> 5 == 1;
+}
+
+bool address_is_public(const struct sockaddr *address)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    switch (address->sa_family) {
+    case AF_INET:
+        memcpy(&v4, address, sizeof v4);
+        return is_public_v4(ntohl(v4.sin_addr.s_addr));
+    case AF_INET6:
+        memcpy(&v6, address, sizeof v6);
+        return is_public_v6(v6.sin6_addr.s6_addr);
+    default:
+        return false;
+    }
 }
 
 /* --- the host of a URL ------------------------------------------------------------------------ */

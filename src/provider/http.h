@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "base/wakeup.h"
 #include "provider/failure.h"
@@ -18,6 +20,7 @@ struct http;
 
 struct http *http_new(void); /* cheap: libcurl starts with the first request */
 void http_free(struct http *h);
+AUTO_POINTER(http_free, struct http)
 
 /* "name: value" each; owned. Secrets among them are wiped on release. */
 struct http_headers {
@@ -39,6 +42,10 @@ struct http_request {
      * wakeup's deadline. */
     int64_t stall_timeout_ms;
 
+    /* Whether it may connect to this address; NULL: to any. A request with it uses no proxy, which
+     * would connect in its place. False ends the request: the failure is filled in. */
+    bool (*may_connect)(void *context, const struct sockaddr *address);
+
     /* Takes the body of a 2xx reply; without it the body goes to reply->body. False ends the
      * request: who refused has filled in the failure. */
     bool (*on_body)(void *context, const char *bytes, size_t len);
@@ -53,6 +60,7 @@ struct http_request {
 struct http_reply {
     int status;             /* 0 before one came */
     char content_type[80];  /* lower case, without parameters; "" if absent */
+    char *redirect;         /* the absolute URL of a 3xx reply; owned; NULL: none */
     int64_t retry_after_ms; /* -1 if absent */
     struct buf body;        /* what no sink took; at most PROVIDER_MAX_EVENT */
 };
@@ -88,6 +96,11 @@ char *host_login_of_url(const char *url);
 
 /* A part of a URL with its %XX resolved. The caller frees, and wipes what is secret. */
 char *host_unescape(const char *start, size_t len);
+
+/* Whether an address is one of the public internet: false for those of this machine, of private
+ * networks and links, of groups, and reserved ones, also where they are wrapped in IPv6 (mapped,
+ * NAT64); for all of 6to4 and Teredo, and for other families. */
+bool address_is_public(const struct sockaddr *address);
 
 /* "localhost", 127.0.0.0/8 or ::1, told by the text alone: nothing is looked up. */
 bool host_is_loopback(const char *host);
