@@ -82,6 +82,7 @@ SUITE_TESTS = \
 	tests/test_extraction.c \
 	tests/test_extractor.c \
 	tests/test_failure.c \
+	tests/test_fetch.c \
 	tests/test_figure.c \
 	tests/test_guard.c \
 	tests/test_graph.c \

@@ -211,6 +211,15 @@ TEST(a_call_is_told_from_its_beginning_to_its_end)
                 "'text':'`````\\nint ```` a;\\n`````\\n'}}],'rawOutput':'int ```` a;'");
 }
 
+TEST(a_page_is_fetched_by_its_url)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("f", "fetch_url", "{\"url\":\"https://example.org/a\"}");
+    expect(
+        "{'sessionUpdate':'tool_call','toolCallId':'1:f','title':'https://example.org/a','kind':"
+        "'fetch','rawInput':{'url':'https://example.org/a'},'status':'pending'}\n");
+}
+
 TEST(passages_that_go_with_a_message_are_a_call)
 {
     struct event *ev = make(EVENT_MEMORY_RECALLED, "where?");

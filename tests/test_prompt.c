@@ -91,7 +91,8 @@ TEST(its_parts_are_in_the_order_of_the_request)
     assert_string_equal(part(&c, 1, CONTEXT_SKILLS, "memory-retrieval")->text, skill);
     const char *tools = part(&c, 2, CONTEXT_TOOLS, "built-in")->text;
     const char *names =
-        "read_file, list_directory, search_files, write_file, edit_file, run_command\n\n"
+        "read_file, list_directory, search_files, write_file, edit_file, run_command, "
+        "fetch_url\n\n"
         "read_file\nRead a text file";
     assert_int_equal(strncmp(tools, names, strlen(names)), 0);
     assert_null(strstr(tools, "memory_search"));
@@ -145,7 +146,7 @@ TEST(what_is_not_offered_is_no_part)
         {"", "none", "", 0, 0},
         {NULL, "none", "", 0, 0},
         {NULL, "full", "memory_search memory_read", 1, -1},
-        {NULL, "full", "read write execute", 0, 0},
+        {NULL, "full", "read write execute network", 0, 0},
         {NULL, "full", "", 3, -1},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

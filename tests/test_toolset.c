@@ -80,7 +80,7 @@ static const struct tool_source *const sources[] = {&tool_source_builtin, &sourc
                                                     &tool_source_memory, NULL};
 static const struct tool_source *const twice[] = {&source, &source, NULL};
 
-#define BUILTIN " read_file list_directory search_files write_file edit_file run_command"
+#define BUILTIN " read_file list_directory search_files write_file edit_file run_command fetch_url"
 
 static int setup(void **state)
 {

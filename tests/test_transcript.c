@@ -321,6 +321,26 @@ TEST(a_search_without_a_match_says_so)
     }
 }
 
+TEST(a_page_is_told_by_its_address_status_and_size)
+{
+    static const char *const rows[][3] = {
+        {"https://example.org/path", "https://example.org/p · 200 · text/html · 12345 bytes\n\nx",
+         "⇣ example.org/path · 200 · 12 KB\n"},
+        {"http://example.org/", "http://example.org/ · 200 · text/plain · 900 bytes\n\nx",
+         "⇣ http://example.org/ · 200 · 900 B\n"},
+        {"https://example.org/", "https://example.org/ · 200 · a/b · 1048576 bytes, the rest",
+         "⇣ example.org/ · 200 · 1024 KB…\n"},
+        {"https://example.org/", "a text\nof two lines", "⇣ example.org/ · 2 lines\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        tale("=clear", "=size 60 20", "=asks 1 q",
+             support_text("=call 2 c1 fetch_url {\"url\":\"%s\"}", rows[i][0]),
+             support_text("=result 3 c1 %s", rows[i][1]), rows[i][2]);
+    tale("=clear", "=size 60 20", "=asks 1 q", "=call 2 c1 fetch_url {\"url\":\"https://a.b/c\"}",
+         "⇣ a.b/c …\n", "=error 3 c1 https://a.b/c: 404 · text/html · 15 bytes\n\nnot here",
+         "⇣ a.b/c ✗ 404 · text/html · 15 bytes\n");
+}
+
 TALE(what_is_opened_comes_into_view, "=size 60 8", "=asks 1 q", "=text 2 a\n\nb\n\nc\n\nd",
      "=call 3 c1 read_file {\"path\":\"a.txt\"}", "=result 4 c1 1\n2\n3", "▤ a.txt", "  b\n",
      "=toggle 2", "▤ a.txt", "    path: a.txt\n    →\n", "!  b\n");

@@ -17,6 +17,7 @@ libtiro_a_SOURCES += \
 	src/agent/simple_command.h \
 	src/agent/tool.c \
 	src/agent/tool.h \
+	src/agent/tool_fetch.c \
 	src/agent/tool_files.c \
 	src/agent/tool_graph.c \
 	src/agent/tool_memory.c \

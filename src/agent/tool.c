@@ -80,6 +80,7 @@ static void list(struct tool_host *host, struct toolset *out)
         tool.lacks = lacks_directory;
         toolset_add(out, &tool, host);
     }
+    toolset_add(out, &tool_fetch_url, host);
 }
 
 const struct tool_source tool_source_builtin = {.name = "built-in", .list = list};

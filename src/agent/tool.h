@@ -173,6 +173,7 @@ bool tool_stopped(const struct tool_context *context, struct buf *out);
 #define X(name) extern const struct tool tool_##name;
 DIRECTORY_TOOLS(X)
 #undef X
+extern const struct tool tool_fetch_url; /* likewise, but it needs no directory */
 
 /* Semantic memory, for the tools that search and read it. */
 struct tool_memory {
@@ -298,6 +299,7 @@ struct tool_host {
     const char *environment;    /* names of further variables for a command; NULL: none */
     bool sandbox;               /* commands run in one, where the kernel can */
     const char *sandbox_writes; /* further directories that they change; NULL: none */
+    const char *fetch_allow;    /* hosts that fetch_url reaches at any address; NULL: none */
     const struct tool_surface *surface; /* NULL: it does nothing for tools */
     const struct tool_memory *memory;   /* NULL: there is none */
     const struct tool_learned *learned; /* NULL: there is none */

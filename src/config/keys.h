@@ -84,6 +84,8 @@
       "run commands of run_command in a sandbox, where the kernel can")                            \
     X(TOOLS_SANDBOX_WRITES, "tools", "sandbox_writes", TERMINAL_STRING, "", 0, 0, "",              \
       "more directories that commands in the sandbox may change, such as ~/.cache")                \
+    X(TOOLS_FETCH_ALLOW, "tools", "fetch_allow", TERMINAL_STRING, "", 0, 0, "",                    \
+      "hosts that fetch_url may reach at private addresses, such as localhost:8080")               \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
       "most input and output tokens of a session; 0: no limit")                                    \
     X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",               \

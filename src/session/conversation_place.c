@@ -45,6 +45,7 @@ void conversation_work_in(struct conversation *c, const char *directory)
         .environment = config_string(c->config, CONFIG_TOOLS_ENVIRONMENT),
         .sandbox = strcmp(config_string(c->config, CONFIG_TOOLS_SANDBOX), "on") == 0,
         .sandbox_writes = config_string(c->config, CONFIG_TOOLS_SANDBOX_WRITES),
+        .fetch_allow = config_string(c->config, CONFIG_TOOLS_FETCH_ALLOW),
         .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
         .memory = c->engine->memory ? &c->tool_memory : NULL,
         .learned = c->engine->learned ? &c->tool_learned : NULL,

@@ -38,6 +38,7 @@
     X(TOOL_SEARCH, "\u2315", "?")                                                                  \
     X(TOOL_READ, "\u25a4", "=")                                                                    \
     X(TOOL_EDIT, "\u270e", "~")                                                                    \
+    X(TOOL_FETCH, "\u21e3", "v")                                                                   \
     X(MINUS, "\u2212", "-")                                                                        \
     X(CARD, "\u25a3", "#")                                                                         \
     X(ENTER, "\u23ce", "Enter")                                                                    \

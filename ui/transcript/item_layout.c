@@ -35,7 +35,7 @@ static enum glyph symbol_of(const char *name)
         {"search", GLYPH_TOOL_SEARCH},   {"find", GLYPH_TOOL_SEARCH},
         {"grep", GLYPH_TOOL_SEARCH},     {"read", GLYPH_TOOL_READ},
         {"list", GLYPH_TOOL_READ},       {"edit_file", GLYPH_TOOL_EDIT},
-        {"write_file", GLYPH_TOOL_EDIT},
+        {"write_file", GLYPH_TOOL_EDIT}, {"fetch_url", GLYPH_TOOL_FETCH},
     };
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
         if (strstr(name, symbols[i].part))
@@ -43,9 +43,12 @@ static enum glyph symbol_of(const char *name)
     return GLYPH_TOOL;
 }
 
-/* The path of a call that is told by it alone, without the name of the tool; NULL: it is not. */
+/* The path or URL of a call that is told by it alone, without the name of the tool; NULL: it is
+ * not. */
 static const char *path_of(const struct item *call, const struct json *args)
 {
+    if (symbol_of(call->name) == GLYPH_TOOL_FETCH)
+        return json_get_string(args, "url");
     bool tells = symbol_of(call->name) == GLYPH_TOOL_EDIT || strcmp(call->name, "read_file") == 0;
     return tells ? json_get_string(args, "path") : NULL;
 }
@@ -127,6 +130,8 @@ static void add_argument(struct rows *out, const struct item *call, const struct
         text = json_string(v);
     if (!text)
         text = all && json_len(all) == 0 ? "" : call->text.data;
+    if (symbol_of(call->name) == GLYPH_TOOL_FETCH && strncmp(text, "https://", 8) == 0)
+        text += 8;
     utf8_clean(&shown, text, utf8_cut_bytes(text, strlen(text), ARGUMENT_MAX), UTF8_ONE_LINE);
     if (columns < LEAST_ARGUMENT || (!sentence && shown.len == 0))
         return;
@@ -171,8 +176,28 @@ static bool count_matches(const char *result, size_t *matches, size_t *files)
     return strstr(result, "\n[more matches;") != NULL;
 }
 
-/* Writes the size of a result: lines that a change added and removed, hits of a search, or lines.
- */
+/* Writes "200 · 12 KB" of the first line that fetch_url gives, "URL · 200 · text/html · 12345
+ * bytes". False: it is another line. */
+static bool write_fetched(const char *result, struct buf *out)
+{
+    static const char between[] = " · ";
+    const char *end = result + strcspn(result, "\n"), *fields[3], *at = result;
+    for (size_t i = 0; i < 3; i++) {
+        at = strstr(at, between);
+        if (!at || at >= end)
+            return false;
+        fields[i] = at += sizeof between - 1;
+    }
+    long long status = strtoll(fields[0], NULL, 10), bytes = strtoll(fields[2], NULL, 10);
+    buf_addf(out, "%lld %s ", status, glyph(GLYPH_DOT));
+    buf_addf(out, bytes < 1024 ? "%lld B" : "%lld KB", bytes < 1024 ? bytes : (bytes + 512) / 1024);
+    if (memchr(fields[2], ',', (size_t)(end - fields[2]))) /* the rest was left out */
+        buf_addstr(out, glyph(GLYPH_ELLIPSIS));
+    return true;
+}
+
+/* Writes the size of a result: lines that a change added and removed, hits of a search, status and
+ * bytes of a page, or lines. */
 static void write_size(const struct item *call, struct buf *out)
 {
     static const char no_match[] = "[no match ";
@@ -189,6 +214,8 @@ static void write_size(const struct item *call, struct buf *out)
             more = count_matches(result->data, &found, &files);
         counted = json || found > 0 || strncmp(result->data, no_match, sizeof no_match - 1) == 0;
     }
+    if (symbol_of(call->name) == GLYPH_TOOL_FETCH && write_fetched(result->data, out))
+        return;
     if (call->difference.len > 0)
         buf_addf(out, "+%zu %s%zu", call->changed.added, glyph(GLYPH_MINUS), call->changed.removed);
     else if (symbol_of(call->name) == GLYPH_TOOL_EDIT) /* the tool's words */
