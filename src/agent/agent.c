@@ -296,7 +296,7 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     }
 
     turn_set_deadline(&t);
-    /* An answer without a tool call that goes on counts as a call, too. */
+    /* Each round counts as a call, too: an answer may go on without a tool call. */
     while (outcome == OUTCOME_MORE && !t.lost &&
            t.calls <= config_integer(a->config, CONFIG_TOOLS_MAX_CALLS))
         outcome = run_round(&t);

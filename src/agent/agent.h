@@ -1,5 +1,6 @@
 /* The turn loop: model call, tools, again, until the model stops, the user interrupts or the turn
- * has had enough calls. It runs on the agent thread and tells all it does as events. */
+ * has as many calls as [tools] max_calls allows. It runs on the agent thread and tells all it does
+ * as events. */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
@@ -56,8 +57,8 @@ struct agent {
     const char *(*recall)(void *context, const char *input, int64_t tokens, struct event **told);
 
     /* Asks the user and waits for the answer. APPROVAL_ASK stands for "nobody can be asked". An
-     * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. Sets the call's
-     * `refusal` where the user says why not. */
+     * interrupt while it waits is an APPROVAL_DENY, after which go_on() says no. Sets the
+     * `refusal` of the call if the user gives a reason. */
     enum approval_verdict (*ask)(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
 
@@ -78,9 +79,9 @@ struct agent {
 /* One turn of the conversation: run_started … run_completed, run_failed or interrupted. A budget
  * that is used up ends it as run_failed with BUDGET_EXHAUSTED, before the next model call, before a
  * tool, or in mid-answer when it is one of time; the answer so far stays. It warns before
- * (budget.h). With more than [tools] max_calls calls, and after a call that failed three times
- * while none succeeded, it ends as run_completed with the reason, and a warning that says what to
- * do.
+ * (budget.h). With more than [tools] max_calls calls, or when the same call has failed three times
+ * while no call succeeded, it ends as run_completed with that stop reason, and a warning says what
+ * the user can do.
  *
  * `attachments` is a JSON array of image blocks or NULL; `retries` the run_started that this one
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */

@@ -20,15 +20,16 @@
 #include "knowledge/graph.h"
 #include "provider/provider.h"
 
-/* The file that the call changes, as its preview found it. */
+/* The file that a call changes, as the preview of the call found it. */
 struct tool_sight {
-    bool taken;  /* false: there was no preview, or it is of no file */
+    bool taken;  /* false: there was no preview, or it was about no file */
     bool exists; /* then `file` is filled */
     struct stat file;
     bool has_directory; /* then `directory` is filled */
     struct stat directory;
-    char *text; /* as the surface has it, which counts then; owned; NULL: it has none */
-    struct file_change change; /* that the call would make, where it is known */
+    char *text; /* the text that the surface has, which then replaces that on the disk; owned; NULL:
+                   the surface has none */
+    struct file_change change; /* the change that the call would make, if it is known */
 };
 void tool_sight_release(struct tool_sight *sight);
 
@@ -47,16 +48,16 @@ struct tool_context {
     const struct tool_sight *sight;
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
-    struct file_change *change; /* gets the change that the call made; NULL: nobody keeps it */
+    struct file_change *change; /* gets the change that the call made; NULL: not wanted */
     size_t max_output;          /* bytes */
-    bool is_scarce;             /* they are what the model's window has left */
+    bool is_scarce;             /* max_output is the room that the model's window has left */
     int64_t deadline_ms;        /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
 
     /* Takes an event of the tool's own, for a deed that is worth one. NULL: nobody listens. */
     void (*tell)(void *context, struct event *ev);
-    /* Shows output while the call runs, some ten times a second at most, and its time once a second.
-     * NULL: nobody looks. */
+    /* Shows output while the call runs, some ten times a second at most, and its time once a
+     * second. NULL: nobody looks. */
     void (*show)(void *context, struct tool_output *output);
     void *tell_context;
 };
@@ -86,9 +87,10 @@ enum tool_consent {
 
 /* Whether a call stays in the sandbox. */
 enum tool_bounds {
-    BOUNDS_NONE,   /* there is none */
-    BOUNDS_HOLD,   /* it does; [tools] ask = outside-sandbox spares the question */
-    BOUNDS_WIDENED /* it asks for more: the user is asked about each such call */
+    BOUNDS_NONE,   /* no sandbox confines the call */
+    BOUNDS_HOLD,   /* the call stays in the sandbox; with [tools] ask = outside-sandbox it runs
+                      without a question */
+    BOUNDS_WIDENED /* the call wants more than the sandbox allows; the user is asked each time */
 };
 
 /* How the arguments are checked before run(). */
@@ -138,12 +140,13 @@ struct tool {
      * followed. No such function: it takes no path. */
     char *(*reaches)(const void *self, const struct json *args);
 
-    /* No such function: BOUNDS_NONE. */
+    /* Whether the call stays in the sandbox. No such function: BOUNDS_NONE. */
     enum tool_bounds (*bounds)(const void *self, const struct json *args);
 
-    /* Appends the name of a set of calls, for a person to read: allowing this call for the session
-     * allows all calls with the same text. Nothing: each call is asked about. No such function: all
-     * calls of the tool. */
+    /* Appends the grant of the call: the name of a set of calls, for a person to read. A person who
+     * allows this call for the session or the project allows all calls with the same grant. Nothing
+     * appended: the call has no grant, and the user is asked each time. No such function: the grant
+     * is the name of the tool. */
     void (*grant)(const struct json *args, struct buf *out);
 
     /* Appends the result for the model to `out` (bounded by the caller). False: `out` holds the
@@ -270,12 +273,12 @@ struct tool_surface {
     void *context;
 };
 
-/* The files that the model has read or written in the session, as they were then: the newest 1,000.
- * edit_file changes no others. */
+/* The newest 1,000 files that the model has read or written in the session, with the state that the
+ * model knows. edit_file changes no other files. */
 struct read_file {
     char *path;       /* absolute, without links */
-    struct stat file; /* on the disk; zeroed: that does not count */
-    bool open;        /* the surface had the text, which `hash` is of */
+    struct stat file; /* on the disk; zeroed: not known */
+    bool open;        /* the surface had the text; `hash` is its hash */
     uint64_t hash;
 };
 struct read_files {
@@ -283,12 +286,14 @@ struct read_files {
 };
 void read_files_clear(struct read_files *r);
 
-/* `file`: as it is on the disk; `open`: the text that the surface has. NULL: not known. */
+/* Remembers the state of a file. `file`: its state on the disk; `open`: the text that the surface
+ * has. Each may be NULL: not known. */
 void read_files_note(struct read_files *r, const char *path, const struct stat *file,
                      const struct buf *open);
 
-/* Why the file may be another than the model knows, to follow its name; NULL: it is as it was. With
- * `open`, the text that the surface has, the disk does not count. */
+/* Returns why the model may not know the present file, as words that follow the name of the file;
+ * static. NULL: the file has not changed. `open`: the text that the surface has, which is compared
+ * in place of the file on the disk; NULL: none. */
 const char *read_files_doubt(const struct read_files *r, const char *path, const struct stat *file,
                              const struct buf *open);
 
@@ -297,8 +302,8 @@ struct tool_host {
     int root_fd;                /* the working directory, which no path leaves; -1: there is none */
     const char *root;           /* its resolved name */
     const char *environment;    /* names of further variables for a command; NULL: none */
-    bool sandbox;               /* commands run in one, where the kernel can */
-    const char *sandbox_writes; /* further directories that they change; NULL: none */
+    bool sandbox;               /* commands run in a sandbox, if the kernel supports it */
+    const char *sandbox_writes; /* more directories that the commands may change; NULL: none */
     const char *fetch_allow;    /* hosts that fetch_url reaches at any address; NULL: none */
     const struct tool_surface *surface; /* NULL: it does nothing for tools */
     const struct tool_memory *memory;   /* NULL: there is none */
@@ -363,7 +368,7 @@ struct tool_call {
     struct tool_sight sight; /* of its preview */
     char *guarded; /* owned: the guarded place that its path leads to (approval.h); NULL: none */
     bool asked;    /* the user allowed this very call */
-    char *refusal; /* owned: why the user did not, in the user's words; NULL: not said */
+    char *refusal; /* owned: the user's reason for not allowing the call; NULL: none was given */
 };
 
 /* Finds the tool, which must be one that can be had now, parses the arguments and checks them
@@ -377,10 +382,11 @@ void tool_call_release(struct tool_call *call);
  * whatever is allowed, and without `asked` it fails. */
 bool tool_call_is_guarded(struct tool_call *call);
 
+/* Whether the call stays in the sandbox (tool.bounds). */
 enum tool_bounds tool_call_bounds(const struct tool_call *call);
 
-/* The calls that are allowed with this one for the session, for a person to read; the caller
- * frees. NULL: it is asked about each time. */
+/* The grant of the call (tool.grant); the caller frees. NULL: the call has none, and the user is
+ * asked each time. A guarded call has none. */
 char *tool_call_grant(const struct tool_call *call);
 
 /* Runs the tool and cuts its output at a character's border with a note. Returns whether the result

@@ -132,7 +132,7 @@ static bool read_regular(const struct tool_context *context, int fd, const char 
     struct tool_host *host = context->self;
     const struct tool_surface *s = host->surface;
     AUTO(buf_release) struct buf text = BUF_INIT;
-    struct stat st; /* before it is read, so that a later change is found */
+    struct stat st; /* from before the file is read, so that a later change is noticed */
     if (fstat(fd, &st) != 0) {
         buf_addf(out, "%s: %s", path, strerror(errno));
         return false;

@@ -31,7 +31,7 @@ static bool refuse(const struct tool_context *context, const char *what, const s
 #define LEFT_OUT "left out: the context has no more room]"
 enum { LEFT_OUT_BYTES = 80 };
 
-/* Bytes that hits may have where they take more than a third of the room. */
+/* Hits take at most a third of the room, or these bytes if that is more. */
 enum { LEAST_HITS = 4800 };
 
 static size_t room_of(const struct tool_context *context)

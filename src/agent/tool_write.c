@@ -26,11 +26,10 @@ enum {
     MAX_TEXT = 16 * 1024 * 1024 /* bytes of a file that is compared or edited */
 };
 
-/* The file that is written. */
 struct target {
-    const char *path; /* as it was given */
+    const char *path; /* as the model gave it */
     struct confine_place place;
-    struct tool_sight now; /* as it was found */
+    struct tool_sight now; /* the state that find_target() saw */
 };
 
 static bool fail_write(const struct target *t, const char *why, struct buf *out)
@@ -40,7 +39,8 @@ static bool fail_write(const struct target *t, const char *why, struct buf *out)
     return false;
 }
 
-/* A missing directory is made with `make`; else place.dir is -1 then. */
+/* Finds the file that a call writes, and checks that it may be written. A missing directory is made
+ * if `make`; otherwise place.dir is -1 then. */
 static bool find_target(const struct tool_context *context, const struct json *args, bool make,
                         struct target *t, struct buf *out)
 {
@@ -67,7 +67,8 @@ static bool find_target(const struct tool_context *context, const struct json *a
             why = S_ISDIR(t->now.file.st_mode) ? "is a directory" : "not a regular file";
         else if ((t->now.exists && faccessat(dir, name, W_OK, AT_EACCESS) != 0) ||
                  faccessat(dir, ".", W_OK | X_OK, AT_EACCESS) != 0)
-            why = strerror(errno); /* replacing needs no right, but it was taken away on purpose */
+            why = strerror(errno); /* the system would allow to replace a read-only file, but its
+                                      owner wants no change */
         if (!why || fail_write(t, why, out))
             return true;
     }
@@ -75,8 +76,8 @@ static bool find_target(const struct tool_context *context, const struct json *a
     return false;
 }
 
-/* The new file gets the old one's owner and mode. Where it may not have the group, that group's
- * rights are nobody's. */
+/* Gives the new file the owner, the group and the mode of the old one. If it cannot have the group,
+ * the rights of the group are dropped. */
 static bool take_over(const struct target *t, int fd)
 {
     struct stat now;
@@ -97,8 +98,8 @@ static bool same_entry(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether the file is another than the user was shown or the model has read: `change` tells it
- * (NULL: it is not), and `out` then says so. */
+/* Refuses the write if `change` says how the file differs from that which the user was shown or the
+ * model has read; NULL: it does not differ. Returns whether it refused; `out` then holds why. */
 static bool refuse_if(const char *change, const struct target *t, const struct tool_sight *seen,
                       struct buf *out)
 {
@@ -111,7 +112,7 @@ static bool refuse_if(const char *change, const struct target *t, const struct t
     return true;
 }
 
-/* Whether the place, and with `file` the file, is another than was seen. */
+/* Whether the directory, or with `file` the file, has changed since it was seen. */
 static bool is_outdated(const struct tool_sight *seen, const struct target *t, bool file,
                         struct buf *out)
 {
@@ -136,7 +137,7 @@ static bool is_outdated(const struct tool_sight *seen, const struct target *t, b
                             now.st_mtim.tv_nsec != was->st_mtim.tv_nsec ||
                             now.st_ctim.tv_sec != was->st_ctim.tv_sec ||
                             now.st_ctim.tv_nsec != was->st_ctim.tv_nsec))
-            change = "changed"; /* the time of the content alone can be set back */
+            change = "changed"; /* a program can set mtime back, but not ctime */
     }
     return refuse_if(change, t, seen, out);
 }
@@ -189,13 +190,13 @@ static bool replace(const struct tool_context *context, const struct target *t,
 
 /* --- its text, before and after --------------------------------------------------------------- */
 
-/* The text that the file has now. */
+/* The source of the present text of the file. */
 enum present {
     PRESENT_NONE,       /* there is no file */
-    PRESENT_SAVED,      /* it is that on the disk */
-    PRESENT_OPEN,       /* it is that of the surface; the disk does not count */
-    PRESENT_UNREADABLE, /* the text says why */
-    PRESENT_REFUSED     /* likewise, as the surface has it */
+    PRESENT_SAVED,      /* the disk */
+    PRESENT_OPEN,       /* the surface, whose text replaces that on the disk */
+    PRESENT_UNREADABLE, /* the file cannot be read; the text says why */
+    PRESENT_REFUSED     /* the surface failed; the text says why */
 };
 
 static enum present read_present(const struct tool_context *context, const struct target *t,
@@ -242,8 +243,8 @@ static struct buf borrow(const char *text)
     return (struct buf){.data = (char *)(uintptr_t)text, .len = strlen(text)};
 }
 
-/* Whether the target is as the user was shown it, or as it was found. Where the surface had the
- * text, that counts: the file on the disk may be saved meanwhile. */
+/* Whether the target has not changed since the user was shown it. If the surface had the text, that
+ * text is compared: an editor may have saved the file meanwhile. */
 static bool may_write(const struct tool_context *context, const struct target *t,
                       enum present present, const struct buf *old, struct buf *out)
 {
@@ -286,7 +287,7 @@ static bool put(const struct tool_context *context, const struct target *t, enum
 static bool write_file(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     struct target t;
-    bool make = !context->sight->has_directory; /* else it was removed meanwhile */
+    bool make = !context->sight->has_directory; /* a directory that was seen is not made again */
     if (!find_target(context, args, make, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT;
@@ -305,9 +306,9 @@ static bool write_file(const struct tool_context *context, const struct json *ar
     return ok;
 }
 
-/* Shows the change of the target to this text: the difference as `diff -u` has it, or the whole
- * text with the reason for that. A file that the surface refuses is not written: nobody could see
- * the loss. */
+/* Appends the change of the target to this text: the difference as `diff -u` writes it, or the
+ * whole text with the reason why there is no difference. Fails if the surface failed to give the
+ * text: nobody could see what would be lost. */
 static bool show_change(const struct target *t, enum present present, const struct buf *old,
                         const struct buf *new, struct tool_sight *sight, struct buf *out)
 {
@@ -355,8 +356,8 @@ static bool preview_write(const struct tool_context *context, const struct json 
 
 const struct tool tool_write_file = {
     .spec = {.name = "write_file",
-             .description = "Write a whole text file of the working directory: a new one, or in "
-                            "place of the one that is there. Directories that lack are made.",
+             .description = "Write a whole text file in the working directory. An existing file is "
+                            "replaced; missing directories are made.",
              .schema = TOOL_SCHEMA(TOOL_PATH "," TOOL_ARG("string", "content", "all of it"),
                                    TOOL_NEEDS("\"path\",\"content\""))},
     .class = TOOL_WRITE,
@@ -384,7 +385,7 @@ static void add_flat(struct buf *out, const char *text, size_t len)
     }
 }
 
-/* The place in a text that is so many bytes of its flat form behind another place. */
+/* Returns the place in a text that is `count` bytes of its flat form behind `at`. */
 static size_t forward(const struct buf *text, size_t at, size_t count)
 {
     for (; count > 0; count--)
@@ -392,8 +393,8 @@ static size_t forward(const struct buf *text, size_t at, size_t count)
     return at;
 }
 
-/* Whether lines end with CR LF there: the line itself, or, if it is the last one, that before it.
- */
+/* Whether the line at this place ends with CR LF; for a last line without an end, whether the line
+ * before it does. */
 static bool ends_with_cr(const struct buf *text, size_t at)
 {
     const char *end = memchr(text->data + at, '\n', text->len - at);
@@ -408,7 +409,7 @@ struct edit {
     struct buf old, new; /* flat */
 };
 
-/* Appends the numbers of the first lines on which the text is. Returns how often it is there. */
+/* Appends the numbers of the first lines on which old_text begins. Returns how often it occurs. */
 static size_t find(const struct edit *edit, const struct buf *flat, struct buf *lines)
 {
     size_t count = 0, step = edit->all ? edit->old.len : 1;
@@ -426,8 +427,8 @@ static size_t find(const struct edit *edit, const struct buf *flat, struct buf *
     return count;
 }
 
-/* Appends the numbers of the first lines that are as the first line of the text, but for blanks
- * around them. */
+/* Appends the numbers of the first lines that equal the first line of old_text except for blanks at
+ * their ends. */
 static void find_alike(const struct edit *edit, const struct buf *flat, struct buf *lines)
 {
     static const char blanks[] = " \t";
@@ -446,8 +447,8 @@ static void find_alike(const struct edit *edit, const struct buf *flat, struct b
     }
 }
 
-/* Replaces the text where it is, with line ends as the file has them there. Returns how often; 0:
- * `out` says why it is not replaced. */
+/* Replaces old_text, and writes line ends as the file has them there. Returns the number of
+ * replacements; 0: `out` says why there is none. */
 static size_t apply_edit(const struct edit *edit, struct buf *text, struct buf *out)
 {
     AUTO(buf_release) struct buf flat = BUF_INIT, lines = BUF_INIT, changed = BUF_INIT;
@@ -493,7 +494,7 @@ static size_t apply_edit(const struct edit *edit, struct buf *text, struct buf *
     return count;
 }
 
-/* The last line keeps its end, or goes on without one. */
+/* Keeps the end of the last line, or its absence. */
 static void keep_final_newline(const struct buf *old, struct buf *new)
 {
     bool had = old->len > 0 && old->data[old->len - 1] == '\n';
@@ -504,8 +505,8 @@ static void keep_final_newline(const struct buf *old, struct buf *new)
         buf_truncate(new, new->len - (new->len > 1 && new->data[new->len - 2] == '\r' ? 2 : 1));
 }
 
-/* Appends the text after all edits to `new`. Returns how many places were replaced; 0: `out` says
- * why nothing can be written. */
+/* Appends the text after all edits to `new`. Returns the number of replacements; 0: `out` says why
+ * nothing can be written. */
 static size_t edit_text(const struct tool_context *context, const struct json *args,
                         const struct target *t, enum present present, const struct buf *old,
                         struct buf *new, struct buf *out)
@@ -585,8 +586,9 @@ static bool preview_edit(const struct tool_context *context, const struct json *
 const struct tool tool_edit_file = {
     .spec =
         {.name = "edit_file",
-         .description = "Replace texts of a file that was read. Each old_text must occur once, "
-                        "unless replace_all. All edits are made, in order, or none.",
+         .description = "Replace texts in a file that you have read. Each old_text must occur "
+                        "exactly once, unless replace_all is true. The edits are made in order, "
+                        "all of them or none.",
          .schema = TOOL_SCHEMA(
              TOOL_PATH
              ",\"edits\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"

@@ -10,10 +10,10 @@
 
 #include "agent/agent.h"
 
-/* A tool call that failed, and no call has succeeded since. */
+/* A tool call that failed; no call has succeeded since. */
 struct failed_call {
     char *call; /* tool and arguments */
-    int times;  /* once an answer: within one, the model does not know yet */
+    int times;  /* answers in which it failed: the model sees no result within an answer */
     int last;   /* number of the newest of these answers */
 };
 
@@ -66,8 +66,8 @@ void turn_resume(struct turn *t);
 enum outcome turn_stopped(struct turn *t);
 
 /* turn_tools.c */
-enum outcome turn_run_tools(struct turn *t);    /* those that the newest answer calls */
-enum outcome turn_end_at_limit(struct turn *t); /* of calls: tells it */
+enum outcome turn_run_tools(struct turn *t);    /* runs the tools that the newest answer calls */
+enum outcome turn_end_at_limit(struct turn *t); /* warns that [tools] max_calls is reached */
 
 /* agent.c */
 void turn_emit(struct turn *t, struct event *ev); /* takes it */

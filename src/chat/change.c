@@ -25,7 +25,7 @@ const struct shape change_shape = {
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* With its line end, if it has one. */
+/* A line with its end, if it has one. */
 struct line {
     const char *text;
     size_t len;
@@ -54,7 +54,7 @@ static bool same(const struct line *a, const struct line *b)
     return a->hash == b->hash && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* --- which lines differ ----------------------------------------------------------------------- */
+/* --- the lines that differ -------------------------------------------------------------------- */
 
 /* E. W. Myers, An O(ND) difference algorithm and its variations (1986), in linear space. */
 
@@ -62,9 +62,9 @@ enum { STEPS_MAX = 8 * 1000 * 1000 };
 
 struct comparison {
     const struct line *a, *b;
-    bool *gone, *come;     /* marks of the lines of a and b */
-    int64_t *ahead, *back; /* the farthest points by diagonal; these point to diagonal 0 */
-    int64_t steps;         /* that are left */
+    bool *gone, *come;     /* marks of the lines of a that are removed, of b that are added */
+    int64_t *ahead, *back; /* the farthest points by diagonal; both point to diagonal 0 */
+    int64_t steps;         /* steps that are left */
 };
 
 /* A part of both texts. */
@@ -72,8 +72,8 @@ struct box {
     int64_t a, a_end, b, b_end;
 };
 
-/* Finds a point in the middle of a shortest path through the box, whose first lines differ and
- * whose last lines do. False: that takes too many steps. */
+/* Finds a point in the middle of a shortest path through the box. The first lines of the box
+ * differ, and so do the last ones. False: too many steps are needed. */
 static bool find_middle(struct comparison *c, struct box box, int64_t *x_out, int64_t *y_out)
 {
     int64_t n = box.a_end - box.a, m = box.b_end - box.b, delta = n - m;
@@ -113,8 +113,8 @@ static bool find_middle(struct comparison *c, struct box box, int64_t *x_out, in
     return false;
 }
 
-/* Marks the lines of the box that differ. The depth is logarithmic: both parts of a box have half
- * of its differences. */
+/* Marks the lines of the box that differ. The depth of the recursion is logarithmic: each part of a
+ * box has half of its differences. */
 static void compare(struct comparison *c, struct box box)
 {
     int64_t x, y;
@@ -144,7 +144,7 @@ static void add_line(struct buf *out, char mark, const struct line *line)
         buf_addstr(out, "\n\\ No newline at end of file\n");
 }
 
-/* "-3,4": where no line is of the text, the line before. */
+/* Appends "-3,4". A range without lines names the line before it. */
 static void add_range(struct buf *out, char mark, size_t from, size_t count, int64_t line)
 {
     buf_addf(out, "%c%lld", mark, (long long)((int64_t)from + line - (count == 0)));
@@ -174,7 +174,7 @@ static struct places skip_change(const struct comparison *c, struct places at, s
     return at;
 }
 
-/* Changes with no more lines between them than their context is stand in one hunk. */
+/* Changes whose contexts touch are in one hunk. */
 static struct difference_size add_hunks(const struct comparison *c, struct places end, int64_t line,
                                         struct buf *out)
 {
@@ -232,7 +232,6 @@ struct difference_size difference_write(struct buf *out, const struct buf *befor
     return size;
 }
 
-/* A text that is borrowed. */
 static struct buf borrow(const char *text)
 {
     return (struct buf){.data = (char *)(uintptr_t)text, .len = strlen(text)};
@@ -244,14 +243,14 @@ struct difference_size change_difference(const struct file_change *c, struct buf
     return difference_write(out, &before, &after, c->line);
 }
 
-/* --- what is kept ----------------------------------------------------------------------------- */
+/* --- the kept part of the texts --------------------------------------------------------------- */
 
 static bool is_text(const struct buf *b)
 {
     return utf8_valid(b->data, b->len) && !memchr(b->data, '\0', b->len);
 }
 
-/* The place some lines before this one, and the place behind some lines after it. */
+/* The beginning of the context before this place, and the end of the context behind it. */
 static size_t lines_before(const struct buf *b, size_t at)
 {
     for (int lines = 0; at > 0; at--)

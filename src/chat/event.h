@@ -66,8 +66,8 @@ enum stop_reason {
     STOP_REFUSAL,
     STOP_CONTEXT_EXCEEDED,
     STOP_CANCELLED,
-    STOP_MAX_CALLS, /* by tiro: the turn had as many tool calls as it may have */
-    STOP_REPEATED,  /* by tiro: the same tool call failed again and again */
+    STOP_MAX_CALLS, /* tiro stopped the turn: it reached [tools] max_calls */
+    STOP_REPEATED,  /* tiro stopped the turn: the same tool call failed three times */
     STOP_OTHER
 };
 
@@ -126,8 +126,8 @@ struct event {
     int count;
     int limit;
     bool flag;
-    bool denied; /* the call was not allowed to run */
-    struct file_change change; /* that the call made */
+    bool denied;               /* the call was not allowed to run */
+    struct file_change change; /* the change that the call made */
     enum stop_reason stop_reason;
     enum input_origin origin;
     struct usage usage;     /* of a turn: its sum, of which are those of compactions: */

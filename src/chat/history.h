@@ -27,7 +27,7 @@ struct compaction_state {
 /* Kinds of budgets that a history remembers: more than exist; a bound for foreign logs. */
 enum { HISTORY_MAX_BUDGETS = 16 };
 
-/* Entries of memory that a history remembers as left out, the newest. */
+/* The newest entries of memory that a history remembers as left out. */
 enum { HISTORY_MAX_LEFT_OUT = 1000 };
 
 /* A budget with a warning; the next comes only for another limit. */
@@ -101,6 +101,7 @@ void history_release(struct history *h);
  * - An event whose seq is not above applied_seq is ignored. */
 void history_apply(struct history *h, const struct event *ev);
 
+/* Whether the session does not send this entry of memory (its full id) with messages. */
 bool history_leaves_out(const struct history *h, const char *id);
 
 /* Tells the numbers of compactions that the log to be folded undoes later. */

@@ -497,10 +497,11 @@ char *memory_hits_json(const struct memory_hits *h, bool told)
     return buf_take(&text);
 }
 
-/* NOTE_BYTES is the room of the line on hits that were left out. A long answer stands whole if it
- * is one of the first FIRST hits and takes at most a HALF of the room; the long answers take no
- * more than a THIRD beyond that, so that many short messages have a place. */
-enum { QUESTION_BYTES = 200, NOTE_BYTES = 80, FIRST = 2, HALF = 2, THIRD = 3 };
+enum {
+    QUESTION_BYTES = 200,
+    NOTE_BYTES = 80,  /* of the line that tells how many hits were left out */
+    WHOLE_ANSWERS = 2 /* first hits that may be whole although they are long answers */
+};
 
 static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
 {
@@ -522,6 +523,8 @@ static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
     buf_addf(out, "\n%s%s\n\n", text, strlen(text) < strlen(m->content) ? " [a part]" : "");
 }
 
+/* A long answer that is whole takes at most half of the room. Another one fits only while the long
+ * answers take at most a third of the room, which leaves the rest to many short messages. */
 void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out)
 {
     size_t kept = 0, left_out = 0, bytes = 0, answers = 0, rank = 0;
@@ -529,15 +532,15 @@ void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out)
     for (size_t i = 0; i < h->items.len; i++) {
         struct memory_hit *hit = &h->items.items[i];
         AUTO(buf_release) struct buf text = BUF_INIT;
-        bool first = hit->score > 0 && rank++ < FIRST;
+        bool first = hit->score > 0 && rank++ < WHOLE_ANSWERS;
         add_hit(&text, hit, !hit->question || first);
-        bool whole = hit->question && first && text.len <= most / HALF;
+        bool whole = hit->question && first && text.len <= most / 2;
         if (!whole && (hit->question || out->len + text.len > most)) {
             buf_clear(&text);
             add_hit(&text, hit, false);
         }
         bool fits = out->len + text.len <= most &&
-                    (!hit->question || whole || answers + text.len <= most / THIRD);
+                    (!hit->question || whole || answers + text.len <= most / 3);
         answers += fits && hit->question ? text.len : 0;
         if (fits) {
             buf_add(out, text.data, text.len);

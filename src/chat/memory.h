@@ -136,14 +136,15 @@ struct memory_span {
 
 struct memory_hit {
     struct memory_entry entry;
-    double score; /* 0: nothing in common, a neighbour … 1: the same text; for people and models */
+    double score; /* 0: nothing in common, or a neighbour of a hit; 1: the same text; for people and
+                     models */
     double rank;  /* the order of the hits */
     struct memory_why why;
     struct memory_span passage;    /* the best part of a long entry; else all of it */
     VEC(struct memory_span) marks; /* the words that matched, ascending, apart */
     int64_t key;                   /* of the entry, which "#KEY" names; 0: its id names it */
     char *title, *project; /* the session's title now, and its working directory; NULL: unknown */
-    bool left_out;         /* for surfaces: the session does not send it with messages */
+    bool left_out;         /* the session does not send it with messages; only surfaces set this */
     char *question; /* for a long answer the first MEMORY_PASSAGE characters of the question; else
                        NULL */
 };
@@ -178,8 +179,9 @@ extern const struct shape memory_hit_model_shape;
 char *memory_hits_json(const struct memory_hits *h, bool told);
 
 /* Writes the hits as text for the model, within `most` bytes, best first: date, speaker, title, the
- * question of a long answer, and the text; of a long answer, or one that does not fit, its best
- * passage. Removes the hits that do not fit; a last line tells their number and tokens. */
+ * question of a long answer, and the text. A text that does not fit, and a long answer, is its best
+ * passage; only the first two hits may be whole long answers. Removes the hits that do not fit; a
+ * last line tells their number and tokens. */
 void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out);
 
 /* ---- numbers about the whole memory ---- */

@@ -45,8 +45,7 @@ bool corpora_wants_vectors(const struct corpora *c)
 
 /* --- the index of words ----------------------------------------------------------------------- */
 
-/* The names that code defines count so many times, once of them where they stand. */
-enum { NAMES_COUNT = 4 };
+enum { NAMES_COUNT = 4 }; /* times that a name counts which code defines, with its own place */
 
 /* Only the last part of the path: files in a folder share the others. */
 char *corpora_words(const char *file, const char *heading, const char *content)

@@ -101,7 +101,7 @@ bool code_is_comment(const struct code_language *l, const char *line, size_t len
 bool code_ends_block(const struct code_language *l, const char *line, size_t len, const char *next,
                      size_t next_len);
 
-/* Appends the names that lines of code define, a line each. */
+/* Appends the names that the code defines, one on each line. */
 void code_names_add(const struct code_language *l, const char *text, struct buf *out);
 
 #endif

@@ -267,13 +267,14 @@ bool code_ends_block(const struct code_language *l, const char *line, size_t len
     return n > 0 && (indentation + n == len || !isalnum((unsigned char)line[indentation + n]));
 }
 
-/* Words before the name that a line defines; those that also stand before the name of a type that
- * is used; words of lines that call. */
+/* Words before a name that a line defines. */
 static const char defining[] =
     "class def define defmacro defmodule defn defp defun fn fun func "
     "function impl interface macro module namespace object package proc "
     "procedure protocol record sub subroutine table trait type view";
+/* Words before a type that a line defines or uses. */
 static const char typing[] = "enum struct union";
+/* Words of lines that define nothing. */
 static const char calling[] =
     "await case catch do elif else elseif elsif for foreach if match new "
     "return switch throw unless until using while with yield";
@@ -288,8 +289,8 @@ static bool is_name_part(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* The name that a line of code defines: behind a word that says so, before the first bracket, or
- * before "= function (" and "= (x) =>". NULL: it defines nothing. */
+/* Returns the name that a line of code defines: it follows a defining word, or precedes the first
+ * bracket, "= function (" or "= (x) =>". `at` is NULL: the line defines none. */
 static struct code_word defined_in(const char *line, size_t len)
 {
     static const struct code_word nothing = {NULL, 0};

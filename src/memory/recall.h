@@ -10,7 +10,7 @@
 #include "memory/memory.h"
 #include "store/store.h"
 
-/* RECALL_FILL: hits that are asked for where as many as fit a number of tokens are given. */
+/* RECALL_FILL: hits of a search whose result has as many hits as fit a number of tokens. */
 enum { RECALL_DEFAULT = 5, RECALL_MOST = 20, RECALL_FILL = 60 };
 
 struct recall {

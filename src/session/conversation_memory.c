@@ -29,12 +29,14 @@
  * HELD_BEST hits those that it contains are to stay there. */
 enum { SEARCH_AT_MOST = 320, HELD_BEST = 40 };
 
-/* The first NEIGHBOURS_OF hits of a search bring up to NEIGHBOURS_AWAY texts before and after. */
+/* The first NEIGHBOURS_OF hits of a search come with up to NEIGHBOURS_AWAY texts before and after
+ * each. */
 enum { NEIGHBOURS_OF = 5, NEIGHBOURS_AWAY = 2 };
 
-/* Passages are sent with a message if its likelihood is RECALL_LIKELY or more, or the score by
- * vectors RECALL_SCORE; each passage has RECALL_NEAR of the best score. RECALL_SIZE: the larger
- * memory is, the more it has in common with any message. */
+/* Passages are sent with a message if are_likely() counts RECALL_LIKELY or more, or if the score by
+ * vectors is RECALL_SCORE or more. A passage needs the part RECALL_NEAR of the best score.
+ * RECALL_SIZE raises the limit with the size of memory: a large memory has more in common with any
+ * message. */
 #define RECALL_LIKELY 1.6
 #define RECALL_SIZE 0.3
 #define RECALL_NAMED 3
@@ -182,7 +184,8 @@ static bool is_among(const struct memory_hits *hits, const struct memory_entry *
     return i < hits->items.len;
 }
 
-/* Puts what was said around each of the first hits behind it: short texts, the nearest first. */
+/* Puts the short texts that were said around each of the first hits behind it, the nearest first.
+ */
 static void add_neighbours(const struct conversation *c, const struct session_line *line,
                            struct memory_hits *out)
 {
@@ -222,7 +225,7 @@ static void add_neighbours(const struct conversation *c, const struct session_li
     vec_release(&own.items);
 }
 
-/* For the model: where it asks for as many as fit, with neighbours. */
+/* A search of the model; with neighbours if the model wants as many hits as fit. */
 static bool search_for_model(void *conversation, const char *query, int limit,
                              const struct memory_filter *filter, struct memory_hits *out,
                              struct error *e)
@@ -238,7 +241,8 @@ static bool search_for_model(void *conversation, const char *query, int limit,
     return ok;
 }
 
-/* A word of the message that looks like a name, in the middle of a sentence, stands in the text. */
+/* Whether the text has a word of the message that looks like a name: it begins with a capital, but
+ * does not begin a sentence. */
 static bool has_name(const char *message, const char *text)
 {
     for (const char *p = message, *before = NULL; *p;) {
@@ -258,8 +262,8 @@ static bool has_name(const char *message, const char *text)
     return false;
 }
 
-/* Words of the supported languages by which a message asks for what was: auxiliary verbs of the
- * past, and words for what is the writer's own. */
+/* Words by which a message asks about the past, in the supported languages: auxiliary verbs in the
+ * past tense, and possessives of the first person. Folded, each between blanks. */
 static const char words_of_past[] =
     " did didn't was wasn't were weren't had hadn't"
     " war waren hat habe haben hatte hatten wurde wurden"
@@ -282,6 +286,7 @@ static const char words_of_own[] =
     " мой моя мои моё наш наша мы"
     " benim biz bizim ";
 
+/* Whether the message has one of the words. */
 static bool has_word_of(const char *message, const char *words)
 {
     AUTO(buf_release) struct buf word = BUF_INIT;
@@ -300,10 +305,10 @@ static bool has_word_of(const char *message, const char *words)
     return false;
 }
 
-/* Whether the hits are about the message: by the rank of the best one, as the number of words as
- * rare as one that no entry has; the part of the words that memory has; the part of the hits that
- * have a name of the message; and whether the message asks for what was. bench/measure_reach.c
- * measures how often messages about something else are likely. */
+/* Whether the hits are about the message. Adds up: the part of the words of the message that memory
+ * has; the rank of the best hit, in units of the rarest word; the part of the hits with a name of
+ * the message; and whether the message asks about the past or about the writer.
+ * bench/measure_reach.c measures how often this holds wrongly. */
 static bool are_likely(const struct memory_hits *hits, const char *message)
 {
     size_t count = hits->items.len < RECALL_NAMES ? hits->items.len : RECALL_NAMES, named = 0;
@@ -659,7 +664,7 @@ bool converse_leave_out(struct conversation *c, const void *params, void *result
         return false;
     if (c->journal.info.last_seq == 0)
         return err_set(e, ERR_USAGE, "this session has no message yet; send one first");
-    if (history_leaves_out(h, p->id)) /* memory may have forgotten the entry since */
+    if (history_leaves_out(h, p->id)) /* memory may have forgotten the entry meanwhile */
         id = mem_strdup(p->id);
     else if (!memory_resolve(c->recall.memory, p->id, &id, e) &&
              !(c->earlier.memory && memory_resolve(c->earlier.memory, p->id, &id, e)))
@@ -671,7 +676,9 @@ bool converse_leave_out(struct conversation *c, const void *params, void *result
     ev->flag = !p->back;
     if (journal_emit(&c->journal, ev, e))
         return true;
-    if (!h->running) /* the history has it already; a turn reads the history again when it ends */
+    /* The history already has the event, which was not saved. A turn reads it again when it ends.
+     */
+    if (!h->running)
         c->journal.loaded = journal_load(&c->journal, &(struct error){0});
     return false;
 }

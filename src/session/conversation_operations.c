@@ -164,9 +164,10 @@ const struct operation operation_session_set_memory = {
 };
 
 const struct operation operation_memory_leave_out = {
-    OPERATION("memory/leave_out", CLIENT, CONVERSATION,
-              "Leaves an entry of memory out of what the session sends with messages. A search of "
-              "the model still finds it."),
+    OPERATION(
+        "memory/leave_out", CLIENT, CONVERSATION,
+        "Leaves an entry of memory out of the passages that the session sends with messages. A "
+        "search of the model still finds the entry."),
     SLASH("recalled", "[NUMBER]",
           N_("what was recalled from memory, to leave a passage out or take it back")),
     .params = PARAMETERS(
@@ -278,22 +279,21 @@ const struct operation operation_turn_interrupt = {
     CONVERSE(interrupt, NOW, SESSION),
 };
 
-static const char *const answer_words[] = {
-    [ANSWER_ONCE] = "once",
-    [ANSWER_SESSION] = "session",
-    [ANSWER_PROJECT] = "project",
-    [ANSWER_DENY] = "deny"};
+static const char *const answer_words[] = {[ANSWER_ONCE] = "once",
+                                           [ANSWER_SESSION] = "session",
+                                           [ANSWER_PROJECT] = "project",
+                                           [ANSWER_DENY] = "deny"};
 static const struct shape_names answers = {answer_words, ANSWER_DENY + 1, -1};
 
 const struct operation operation_approval_decide = {
     OPERATION("approval/decide", OWNER, CONVERSATION,
               "Answers a tool call that asks before it runs."),
-    .params = PARAMETERS(approval_decide_params, SESSION_FIELD(approval_decide_params),
-                         SHAPE_REQ(approval_decide_params, call, "Id of the tool call."),
-                         SHAPE_REQ_WORD(approval_decide_params, decision, answers,
-                                        "Whether the tool call may run."),
-                         SHAPE_OPT(approval_decide_params, reason,
-                                   "Why it may not, for the model; only with \"deny\".")),
+    .params = PARAMETERS(
+        approval_decide_params, SESSION_FIELD(approval_decide_params),
+        SHAPE_REQ(approval_decide_params, call, "Id of the tool call."),
+        SHAPE_REQ_WORD(approval_decide_params, decision, answers, "Whether the tool call may run."),
+        SHAPE_OPT(approval_decide_params, reason,
+                  "Why the call may not run, for the model; only with \"deny\".")),
     CONVERSE(decide_approval, NOW, SESSION),
 };
 

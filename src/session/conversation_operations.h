@@ -56,11 +56,11 @@ struct session_memory_params {
     enum memory_access access;
 };
 
-/* memory/leave_out: the session does not send the entry with messages any more, or (`back`) may
- * send it again. Searches of the model find it all the same. */
+/* memory/leave_out: the session no longer sends the entry with messages, or with `back` may send it
+ * again. Searches of the model still find the entry. */
 struct memory_leave_out_params {
     const char *session;
-    const char *id; /* of the entry, or the beginning of it */
+    const char *id; /* id of the entry, or the beginning of the id */
     bool back;
 };
 
@@ -141,15 +141,15 @@ struct approval_decide_params {
     const char *session;
     const char *call;
     enum approval_answer decision;
-    const char *reason; /* of DENY, for the model; NULL: none */
+    const char *reason; /* why the call is denied, for the model; NULL: none */
 };
 
-/* permission/list: what tools may do without a question because the user said so. The command line
- * has no session. */
+/* permission/list: the grants of the session and of the project. From the command line, only those
+ * of the project. */
 struct permission_list_params {
     const char *session;
     const char *revoke; /* a permission that is taken back first: its number in the list, or its
-                           text, of which a command's quotes and "…" may lack; NULL: none */
+                           text, for a command also without quotes and "…"; NULL: none */
 };
 enum permission_scope { PERMISSION_SESSION, PERMISSION_PROJECT };
 struct permission_list {

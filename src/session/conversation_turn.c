@@ -233,7 +233,7 @@ static bool emit(void *context, struct event *ev, struct error *e)
     return true;
 }
 
-enum { REFUSAL_BYTES = 4096 /* of the user's reason */ };
+enum { REFUSAL_BYTES = 4096 /* longest reason of the user */ };
 
 void tell_question(struct conversation *c)
 {
@@ -372,7 +372,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
         c->graph_named = c->graph_named || strstr(input, graph_words[i]);
     conversation_read_prompt(c);
     conversation_read_learned(c, true);
-    if (!conversation_read_permissions(c, &fault)) /* so tools ask */
+    if (!conversation_read_permissions(c, &fault)) /* then tools ask */
         tell_fault(c, &fault);
     out->usage = USAGE_UNKNOWN;
     c->turn = out;

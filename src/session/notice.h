@@ -46,9 +46,9 @@
  *
  * APPROVAL: a tool asks before it runs, and waits for approval/decide. `text`: id of the call,
  *     `name`: tool, `detail`: its class, `args`: JSON, `preview`: the difference or the command in
- *     full, `change`: of a file, where it is known, `guarded`: the place of keys or of the program's
- *     own files that it accesses, which needs approval each time; NULL: none. `grant`: text about
- *     the calls that "session" and "project" allow; NULL: the same as "once". Ends with
+ *     full, `change`: the change of a file, if it is known, `guarded`: the place of keys or of the
+ * program's own files that it accesses, which needs approval each time; NULL: none. `grant`: text
+ * about the calls that "session" and "project" allow; NULL: the same as "once". Ends with
  *     tool_execution_completed.
  *
  * READ: a tool needs the text of a file, which the surface may have open, and waits some seconds

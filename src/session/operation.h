@@ -139,7 +139,7 @@ struct operation {
     /* The result as a line, for example "{id}  {text}" with members of the result or of its member
      * `lines`; an array gives a line for each element. NULL: surfaces show it in their own way. */
     const char *lines, *line;
-    const char *none; /* in place of a list without elements: N_(); NULL: nothing */
+    const char *none; /* the text for a list without elements, N_(); NULL: no text */
     enum authority authority;
     const struct shape *params; /* NULL: it takes nothing */
     const struct shape *result; /* NULL: it gives nothing */

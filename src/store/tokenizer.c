@@ -184,8 +184,8 @@ static bool is_lower(char c)
     return c >= 'a' && c <= 'z';
 }
 
-/* The end of the part of an identifier that begins at `at`: "HTTP", "Server", "Error" of
- * "HTTPServerError". "IDs", "4K" and "10MB" are one part. */
+/* Returns the end of the part that begins at `at`: "HTTPServerError" has the parts "HTTP", "Server"
+ * and "Error"; "IDs", "4K" and "10MB" have one part each. */
 static size_t part_end(const char *text, size_t at, size_t end)
 {
     size_t from = at, capitals;
@@ -262,7 +262,7 @@ static int add_sign(struct tokenizing *r, const struct piece *p)
     return result;
 }
 
-/* A word at the place of the next token. */
+/* Adds the stems of a word at the place of the next token. */
 static int add_stems(struct tokenizing *r, const struct piece *p, bool in_identifier)
 {
     static const enum word_form forms[] = {[TOKENS_TEXT] = WORD_STEM,
@@ -295,8 +295,8 @@ static int add_stems(struct tokenizing *r, const struct piece *p, bool in_identi
     return result;
 }
 
-/* An identifier of several parts, all ASCII, is a word as a whole, at the place of its first part,
- * and each part of two letters or more is a word. */
+/* Adds a word. If it is an ASCII identifier of several parts, each part of two characters or more
+ * is a word, too; the whole has the place of the first part. */
 static int add_word(struct tokenizing *r, const struct piece *p)
 {
     size_t end = part_end(r->text, p->start, p->end), place = r->place;

@@ -15,8 +15,8 @@
 #include "store/language.h"
 #include "store/store.h"
 
-/* To be raised when a text gets other tokens: an index of other rules is then made again in idle
- * time (words_tidy()). Also in data/schema.sql. */
+/* The version of the rules. Raise it, here and in data/schema.sql, when texts get other tokens: an
+ * index of another version is made again in idle time (words_tidy()). */
 #define TOKEN_RULES "2"
 
 /* For store.c: registers the tokenizer for a connection, which ends before the store. Costs nothing
@@ -51,16 +51,16 @@ static inline bool token_is_mark(char c)
 }
 
 /* Calls `tell` for each token until it returns something else than 0, and returns that. `place` is
- * the number of the token; a pair and its last character have the same, the stems of a word in
- * several languages, and an identifier and its first part. */
+ * the number of the token. These have the same place: a pair and its last character, the stems of a
+ * word in several languages, an identifier and its first part. */
 struct token_seen {
     const char *word; /* folded stem, NUL-terminated; borrowed */
     size_t len;
     size_t start, end; /* bytes of the text */
     size_t place;
     bool single;                     /* one character of a script that has pairs */
-    bool also;                       /* the stem of the word before in another language */
-    bool in_identifier;              /* a word of several parts, or a part of one */
+    bool also;                       /* a further stem of the same word, in another language */
+    bool in_identifier;              /* an identifier of several parts, or one of its parts */
     const struct language *language; /* of the stem */
 };
 typedef int (*token_teller)(void *context, const struct token_seen *t);
