@@ -314,7 +314,7 @@ static void write_text(struct app *app, enum action action, const struct key *ke
 {
     struct view *holder = views_holder(&app->views);
     if (holder && holder != app->memory && holder != &app->draft.view) {
-        app->approval.key_ms = clock_mono_ms(); /* it goes nowhere, but somebody types */
+        app->approval.key_ms = clock_mono_ms(); /* the text is dropped, but somebody types */
         return;
     }
     if (holder)

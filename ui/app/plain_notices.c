@@ -16,7 +16,7 @@
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item.h"
 
-/* A line that allows a tool and comes sooner after the question was begun before it. */
+/* A line that allows a tool sooner after the question was begun before the question. */
 enum { LOOK_MS = 1000 };
 
 /* Questions: a tool before it runs, the draft of a summary before it is used */
@@ -68,7 +68,7 @@ static bool is_word(const char *text, const char *english, const char *local)
     return false;
 }
 
-/* Behind "no:" or "no," is the reason. */
+/* Returns the reason behind "no:" or "no,"; NULL: the answer is another one. */
 static const char *find_reason(const char *text)
 {
     size_t len = strcspn(text, ":,");

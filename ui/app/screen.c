@@ -418,7 +418,7 @@ static bool place_view_caret(const struct app *app)
     if (!v || v->ops->layer < VIEW_PANE)
         return false;
     bool beside = v->ops->layer == VIEW_PANE && shown.pane_cols > 0;
-    bool asks = v->ops->layer == VIEW_QUESTION; /* at the lower end of its place */
+    bool asks = v->ops->layer == VIEW_QUESTION; /* drawn at the lower end of its place */
     bool seen = beside || asks || !views_shown(&app->views, VIEW_QUESTION);
     int top = drawn[v->ops->layer].top;
     if (asks)

@@ -125,7 +125,7 @@ void item_set_result(struct item *item, const struct event *ev)
         item->result_lines += text[i] == '\n';
     buf_clear(&item->result);
     if (len > ITEM_RESULT_MAX && item->name && strcmp(item->name, "run_command") == 0) {
-        text = strchr(text + len - ITEM_RESULT_MAX, '\n'); /* its end tells more */
+        text = strchr(text + len - ITEM_RESULT_MAX, '\n'); /* the end tells more */
         text = text ? text + 1 : "";
         len = strlen(text);
     }

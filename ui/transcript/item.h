@@ -17,8 +17,8 @@
 /* Names of keys by their bindings; NULL or "": none. */
 struct card_hints {
     char *cancel, *open;
-    char *leave_out; /* those that lead to a passage and leave it out */
-    bool settings;   /* tell how to choose another mode */
+    char *leave_out; /* keys that lead to a passage and leave it out */
+    bool settings;   /* the card tells how to choose another mode */
 };
 
 /* A memory_recalled event: a question of the model to semantic memory, or a message of the user
@@ -36,8 +36,8 @@ struct recalled {
 struct recalled *recalled_new(const struct event *ev);
 void recalled_free(struct recalled *r); /* NULL is fine */
 
-/* Entries of memory by their newest memory_left_out. Pages may come in any order. `seq` 0: the
- * event is still to come. */
+/* The state of entries of memory by their newest memory_left_out event; pages of events may come in
+ * any order. `seq` 0: the surface has asked for the event, which has not come yet. */
 struct left_out_entry {
     char *id;
     int64_t seq;
@@ -46,6 +46,8 @@ struct left_out_entry {
 struct left_out {
     VEC(struct left_out_entry) items;
 };
+/* Notes that the entry is left out (`holds`) or not. Ignored if a newer event is known; `seq` 0 is
+ * never ignored. */
 void left_out_note(struct left_out *l, const char *id, int64_t seq, bool holds);
 bool left_out_has(const struct left_out *l, const char *id);
 void left_out_clear(struct left_out *l);
@@ -117,10 +119,10 @@ struct item {
 
     char *id, *name; /* of a tool call; the id also of a note of a learned item */
     struct buf result;
-    struct buf difference; /* of the file that it changed; empty: none, or it is not known */
-    struct difference_size changed; /* of all of it; `difference` may hold less */
-    size_t result_lines; /* of all of it; `result` may hold less */
-    int passages;        /* of a search in corpora: the greatest number of a passage */
+    struct buf difference;          /* of the file that the call changed; empty: none is known */
+    struct difference_size changed; /* of the whole difference; `difference` may be cut */
+    size_t result_lines;            /* of all of it; `result` may hold less */
+    int passages;                   /* of a search in corpora: the greatest number of a passage */
     int64_t ms;
     bool runs; /* `result` has what it has put out so far, `ms` its time */
     bool answered, failed;
@@ -160,7 +162,7 @@ void item_end_text(struct item *item);
 /* Output of a call that runs: its text after what there is, or `anew`; and its time so far. */
 void item_add_output(struct item *item, const char *text, bool anew, int64_t ms);
 
-/* The result of a call, by its event. */
+/* Sets the result of a call and the difference that it made, from tool_execution_completed. */
 void item_set_result(struct item *item, const struct event *ev);
 
 /* Items of the transcript → rows. */

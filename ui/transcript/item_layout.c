@@ -155,8 +155,8 @@ static size_t count_listed(const struct json *v)
     return count;
 }
 
-/* Counts the matches of search_files, "PATH:LINE: …" each, and the files that they are in. Returns
- * whether there are more. */
+/* Counts the matches of search_files, lines "PATH:LINE: …", and their files. Returns whether the
+ * search found more. */
 static bool count_matches(const char *result, size_t *matches, size_t *files)
 {
     const char *last = "";
@@ -234,9 +234,9 @@ static void write_size(const struct item *call, struct buf *out)
         buf_addstr(out, glyph(GLYPH_ELLIPSIS));
 }
 
-/* The end of a command by its result, "…\n[exit status 3]" and notes. */
+/* The end of a command, read from its result: "…\n[exit status 3]" and notes. */
 struct end {
-    const char *word, *value; /* NULL: the result does not tell */
+    const char *word, *value; /* NULL: the result has no such line */
     int len;                  /* of the value */
     const char *line;         /* of the result */
     size_t before;            /* lines */
@@ -410,8 +410,8 @@ static void add_hits(struct rows *out, const struct item *call, size_t width)
     }
 }
 
-/* The beginning of the last lines of a text that take at most `rows` rows; `left` gets the number
- * of lines before. `width` 0: each takes one. */
+/* Returns the beginning of the last lines of a text, which take at most `rows` rows; *left gets the
+ * number of lines before them. `width` 0: each line takes one row. */
 static const char *last_lines(const char *text, const char *end, size_t rows, size_t width,
                               size_t *left)
 {
@@ -432,7 +432,8 @@ static const char *last_lines(const char *text, const char *end, size_t rows, si
     return from;
 }
 
-/* Adds the last rows of a text, at most ROWS_MAX, below the number of its other lines. */
+/* Adds the number of the lines that have no room, and then the last lines of a text, ROWS_MAX rows
+ * at most. */
 static void add_last(struct rows *out, const char *text, size_t len, size_t width)
 {
     size_t left;

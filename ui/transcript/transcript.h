@@ -29,7 +29,7 @@ void transcript_set_hints(struct transcript *t, const char *cancel, const char *
 /* Returns whether the screen may have changed. An event that was applied before is ignored. */
 bool transcript_apply(struct transcript *t, const struct event *ev);
 
-/* What was sent with the newest message that was sent with passages of memory; NULL: none was.
+/* The passages of memory of the newest message that was sent with passages; NULL: no message was.
  * Valid until the next event. */
 const struct recalled *transcript_last_sent(const struct transcript *t);
 

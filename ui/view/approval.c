@@ -24,8 +24,8 @@ enum {
 
 /* --- the text --------------------------------------------------------------------------------- */
 
-/* Blanks that would push the text behind them out of view are counted instead. A row that goes on
- * with the line above is marked: no text can look like a line of its own. */
+/* Writes the number of blanks in place of blanks that would push the text behind them out of view.
+ * Marks a row that continues a line, so that it cannot look like a line. */
 static void add_line(const char *text, size_t len, enum style style, int width, struct rows *out)
 {
     AUTO(styled_release) struct styled line = {0};
@@ -51,8 +51,9 @@ static void add_line(const char *text, size_t len, enum style style, int width, 
     wrap_text(out, &line, &(struct wrap_look){(size_t)width, WRAP_HARD, &first, &rest});
 }
 
-/* More than MOST_EMPTY empty lines become "─── 12 empty lines ───", which begins where no row of a
- * text does, so that no text can look like it. Returns their bytes; 0: there are not so many. */
+/* Replaces more than MOST_EMPTY empty lines by "─── 12 empty lines ───". This row begins one column
+ * before all rows of a text, so that no text can look like it. Returns the bytes of the empty
+ * lines; 0: they are not more. */
 static size_t fold_empty(const char *text, int width, struct rows *out)
 {
     const char *end = text;
@@ -84,7 +85,7 @@ static void lay_out_text(struct approval *a, int width)
         strncmp(text, "@@ ", 3) == 0 || (strncmp(text, "--- ", 4) == 0 && strstr(text, "\n@@ "));
     bool in_hunk = false;
     rows_clear(&a->text);
-    if (q->guarded) { /* like a rule, it begins where no text does */
+    if (q->guarded) { /* begins one column before the text, as the row of fold_empty() */
         auto_free char *place = mem_printf(_("! keys or tiro's own files: %s"), q->guarded);
         AUTO(styled_release) struct styled line = {0};
         styled_init(&line);
@@ -112,8 +113,8 @@ static void lay_out_text(struct approval *a, int width)
 
 /* --- the keys --------------------------------------------------------------------------------- */
 
-/* The safest first; the second and the last go on with the one before them. `read`: the end of the
- * text was on the screen. A grant is named in full. */
+/* The keys, the safest first. The texts of the second and the last key continue those before them.
+ * `read`: the end of the text was on the screen. */
 static void key_rows(const struct approval *a, const struct keymap *keymap, bool read, int width,
                      struct rows *out)
 {
@@ -183,7 +184,7 @@ static void pause_rows(const struct approval *a, size_t count, int width, struct
     }
 }
 
-/* In place of the keys: the reason, with its caret, and where there is another row its keys. */
+/* In place of the keys: the line of the reason, with the caret, and in the next row its keys. */
 static void reason_rows(struct approval *a, const struct keymap *keymap, size_t count, int width,
                         struct rows *out)
 {
@@ -275,8 +276,8 @@ static int height(struct view *view, int width, int room)
     return wanted < (size_t)room ? (int)wanted : room;
 }
 
-/* Where there is no room for all, the keys come first, then a row of the text, then the upper edge,
- * then another row of the text, then the lower edge. */
+/* If there is not room for all, the order of importance is: the keys, one row of the text, the
+ * upper edge, another row of the text, the lower edge. */
 static const struct rows *rows(struct view *view)
 {
     struct approval *a = (struct approval *)view;
@@ -424,7 +425,7 @@ void approval_typed(struct approval *a, int64_t now_ms)
     a->armed = false;
 }
 
-/* Since when the question is there and no key came; 0: it was not drawn yet. */
+/* The time since which the question is on the screen and no key came; 0: it was not drawn yet. */
 static int64_t quiet_since(const struct approval *a)
 {
     return a->shown_ms > 0 && a->key_ms > a->shown_ms ? a->key_ms : a->shown_ms;
@@ -437,7 +438,7 @@ int64_t approval_due(const struct view *view)
     return waits ? quiet_since(a) + APPROVAL_PAUSE_MS : 0;
 }
 
-/* The next question starts unseen, too, so that a key that is held down answers only one. */
+/* The next question starts unseen, too: a key that is held down answers only one question. */
 void approval_hidden(struct approval *a)
 {
     a->width = 0;
@@ -450,7 +451,7 @@ void approval_hidden(struct approval *a)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-/* Home and End are of the text that is written meanwhile. */
+/* Home and End move in the text that the person writes meanwhile. */
 static bool move_by_action(struct approval *a, enum action action)
 {
     bool of_text = action == ACTION_LINE_START || action == ACTION_LINE_END;
@@ -473,7 +474,7 @@ static void answer(struct approval *a, enum approval_answer decision)
                    NULL);
 }
 
-/* The line of the reason has all keys but those that move in the text above. */
+/* The line of the reason takes all keys except those that move in the text above. */
 static void take_reason_key(struct approval *a, enum action action, const struct key *key)
 {
     bool empty = editor_len(a->reason) == 0;
@@ -485,8 +486,8 @@ static void take_reason_key(struct approval *a, enum action action, const struct
         (void)edit_line_key(a->reason, REASON_BYTES, action, key);
 }
 
-/* Once keys count, a key is an answer, a letter that moves in a text that is longer than its page,
- * or text, for the message if that can be seen. */
+/* Once keys count, a key is an answer, or a letter that moves in a text longer than its page, or
+ * part of the message. */
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct approval *a = (struct approval *)view;

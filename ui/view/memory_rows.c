@@ -37,7 +37,7 @@ const char *pane_origin_words(enum memory_origin origin)
 
 /* --- title and state --- */
 
-/* The other list, with its key: "] recalled 3". */
+/* The key and the name of the other list: "] recalled 3"; the caller frees. */
 static char *other_list(const struct memory_view *p, size_t fresh)
 {
     struct buf out = BUF_INIT;
@@ -275,7 +275,8 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
     (void)rows_add_cut(out, who.data, rows_room(out, width), look->side);
 }
 
-/* A search of the model: “tea garden” → 3 matches · 2 h · new; a message: → 3 sent; or a match. */
+/* A row of the list: a search of the model, “tea garden” → 3 matches · 2 h · new; a message, → 3
+ * sent; or one of their matches. */
 static void add_asked(struct memory_view *p, struct rows *out, struct asked_row asked,
                       const struct look *look)
 {

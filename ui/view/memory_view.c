@@ -343,7 +343,7 @@ static bool take_left_out(struct view *view, struct operation_answer *a, const c
     return pane_fail(p, words);
 }
 
-/* Marked at once, as a pin is. */
+/* Marks the entry before the answer comes, as a pin does; take_left_out() takes the mark back. */
 static void leave_out(struct memory_view *p)
 {
     const char *id = pane_hit(p)->entry.id;

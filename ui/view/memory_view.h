@@ -44,8 +44,8 @@ struct view *memory_view_new(const struct view_host *host, const struct pane_hos
 void memory_view_open(struct view *view, const char *query);
 /* The tab of that name; without one that is offered, nothing happens and it is false. */
 bool memory_view_open_tab(struct view *view, const char *name, const char *query);
-void memory_view_open_session(struct view *view);  /* what the open session dropped */
-void memory_view_open_recalled(struct view *view); /* what was recalled in the open session */
+void memory_view_open_session(struct view *view);  /* texts that the open session dropped */
+void memory_view_open_recalled(struct view *view); /* passages recalled in the open session */
 void memory_view_return(struct view *view, bool focused); /* as it was left */
 void memory_view_to_hits(struct view *view);              /* the keys, if it is open */
 void memory_view_toggle(struct view *view);

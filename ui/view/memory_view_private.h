@@ -15,7 +15,7 @@
 
 enum { PANE_HITS = 50 /* that are asked for at first */ };
 
-/* Lists of memory's own tab: entries, and what was recalled by searches of the model and for
+/* Lists of memory's own tab: entries; and passages recalled by searches of the model and for
  * messages. */
 enum pane_tab { TAB_MEMORY, TAB_ASKED, TABS };
 
@@ -133,8 +133,8 @@ size_t pane_count(const struct memory_view *p);                 /* rows of the l
 bool pane_fail(struct memory_view *p, const char *words);
 bool pane_key(struct memory_view *p, enum action action, const struct key *key);
 void pane_click(struct memory_view *p, int row);
-/* Whether the key of the other list, which is this character, acts although the query has the keys:
- * a query does not begin with it. */
+/* Whether this character, the key of the other list, acts although the query takes keys: the query
+ * is empty, and no query begins with punctuation. */
 bool pane_tab_acts(const struct memory_view *p, uint32_t character);
 bool pane_passes(enum action action); /* only the screen around the pane uses it */
 
