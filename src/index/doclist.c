@@ -130,8 +130,8 @@ static size_t next_word(struct page *p, size_t before)
 
 /* ---- a list ---- */
 
-/* Copies the bytes as they are: the places of an entry then stand together also when they go on on
- * the next page. Returns the copy. */
+/* Copies the bytes and returns the copy, so that the places of an entry are contiguous even if they
+ * continue on the next page. */
 static struct bytes copy_bytes(struct doclist *d, const struct bytes *b)
 {
     size_t len = b->damaged ? 0 : left_of(b);
@@ -164,7 +164,7 @@ static void take_places(struct doclist *d, struct bytes *b)
     d->left -= (uint32_t)here;
 }
 
-/* Takes the entries of bytes of copy_bytes(). */
+/* Takes the entries of bytes that copy_bytes() returned. */
 static void take_entries(struct doclist *d, struct bytes *b)
 {
     for (bool whole = true; b->at < b->end && !b->damaged; whole = false) {

@@ -158,8 +158,8 @@ static inline void posting_add_place(struct posting *p, uint64_t more)
 /* Sorts postings by key and term; the runs that start at each of `begins` (the first is 0) are
  * sorted. */
 void postings_merge(struct postings *p, const size_t *begins, size_t count);
-/* The same of a term's postings from `middle` on and those before; of two in an entry the one with
- * the higher count is left. */
+/* Merges the postings of a term before `middle` with those from `middle` on. If both have the same
+ * entry, the posting with the higher count stays. */
 void postings_join(struct postings *p, size_t middle);
 
 /* Index of the first posting of the key or of a later one; quick near `near`. */

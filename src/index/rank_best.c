@@ -394,7 +394,7 @@ static void find_own(struct ranker *r, int64_t key)
     }
 }
 
-/* Behind find_own(). */
+/* Finds the postings of the neighbours; call it after find_own(). */
 static void find_neighbours(struct ranker *r, int64_t key)
 {
     vec_clear(&r->around[0].items);
@@ -431,7 +431,8 @@ static bool find_length(const struct ranker *r, int64_t key, const struct postin
     return true;
 }
 
-/* An upper bound of the worth of the words of a neighbour. *least: words that it has at least. */
+/* An upper bound of the worth of the words of a neighbour. *least: a lower bound of its number of
+ * words. */
 static double neighbour_most(const struct ranker *r, const struct postings *p, double *least)
 {
     double sum = 0;
@@ -449,7 +450,7 @@ static double sum_of(const struct memory_why *why)
     return why->words + why->proximity + why->before + why->after + why->session + why->window;
 }
 
-/* The places of the words of the entry; returns the least number of words that it has. */
+/* Finds the places of the words of the entry. Returns a lower bound of its number of words. */
 static double find_places(struct ranker *r)
 {
     const struct postings *own = &r->around[1];
@@ -464,7 +465,8 @@ static double find_places(struct ranker *r)
     return last + 1.0;
 }
 
-/* The bound of an entry with the proximity that its words have in a text of so few words. */
+/* An upper bound of the rank of the entry, by the real places of its words in a text of `least`
+ * words. */
 static double reach_of_places(const struct ranker *r, const struct rank_entry *entry, double least)
 {
     const struct postings *own = &r->around[1];
@@ -479,8 +481,8 @@ static double reach_of_places(const struct ranker *r, const struct rank_entry *e
            rank_most(&r->ceiling, r->settings.near * most - why.proximity, entry->named);
 }
 
-/* -HUGE_VAL when the rank is below the floor. Each fact is asked only if the rank could still reach
- * the floor with any value of it. False: a fact could not be read. */
+/* Computes the rank; -HUGE_VAL if it is below the floor. Reads a fact only if the rank could still
+ * reach the floor with some value of it. False: a fact could not be read. */
 static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
                      struct ranked *out)
 {

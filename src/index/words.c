@@ -65,7 +65,7 @@ static bool make_table(const struct corpus *c, const char *ending, const char *l
     return corpus_exec(c, sql, e);
 }
 
-/* Whether the table is of this language and of today's rules. */
+/* Whether the table was made with this language and the present TOKEN_RULES. */
 static bool fits(const struct corpus *c, const char *ending, const char *language, bool *out,
                  struct error *e)
 {

@@ -36,9 +36,9 @@ bool words_reindex(const struct corpus *c, const char *language,
                    bool (*progress)(void *context, int64_t done, int64_t of), void *context,
                    struct error *e);
 
-/* One step of merging parts of the index, or of making it again: where a reindex was not brought to
- * its end, or an older program made it by other rules (TOKEN_RULES). *more: steps are left. For
- * idle time, without a transaction. */
+/* One step of merging parts of the index, or of making it again, if a reindex was not completed or
+ * an older program made it with other rules (TOKEN_RULES). *more: steps are left. For idle time,
+ * without a transaction. */
 bool words_tidy(const struct corpus *c, bool *more, struct error *e);
 
 /* Language of the tokenizer of the table P_wordsENDING; "" is the index. The caller frees. */

@@ -52,7 +52,7 @@ static void add_term(struct words_query *q, const char *text, const struct token
     if (q->terms.len == FORMS || (!also && words == QUERY_TERMS) || find_term(q, t->word))
         return;
     AUTO(buf_release) struct buf folded = BUF_INIT;
-    if (t->in_identifier) /* of which FTS5 would make several words */
+    if (t->in_identifier) /* FTS5 would make several words of it */
         token_fold(&folded, text + t->start, t->end - t->start);
     struct query_term term = {
         .raw = t->in_identifier ? raw_text(t->language, folded.data, folded.len)
