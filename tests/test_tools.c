@@ -331,6 +331,8 @@ TEST(a_session_allows_no_other_program)
                 {"cat env", "`cat …`"},
                 {"cat .env", NULL}, /* a place of keys */
                 {"cat '/home/u/.ssh/id_ed25519'", NULL},
+                {"cat .e''nv", NULL},
+                {"cat \".ss\"h/config", NULL},
                 {"grep --file=.netrc x", NULL},
                 {"cp .env x", NULL},
                 {"", NULL}};

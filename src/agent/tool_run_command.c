@@ -70,7 +70,7 @@ static enum access access_of(const struct json *args)
                                                  : ACCESS_ALL;
 }
 
-/* A surface may run it in a terminal of its own, which nothing confines. */
+/* A surface may run the command in a terminal of its own, which tiro cannot confine. */
 static enum tool_bounds bounds(const void *self, const struct json *args)
 {
     const struct tool_host *host = self;
@@ -88,8 +88,8 @@ struct running {
     struct head_tail output;
     const struct tool_context *context;
     struct buf unshown; /* output */
-    size_t held;        /* bytes of it that wait for others: half a character, or a CR */
-    bool anew;          /* there was more of it */
+    size_t held;        /* bytes at its end that wait for more: half a character, or a CR */
+    bool anew;          /* earlier output was left out */
     int64_t shown_ms;   /* when output was shown last; 0: not yet */
 };
 
@@ -108,8 +108,8 @@ static bool take(void *context, const char *bytes, size_t len)
     return true;
 }
 
-/* Shows the output that came, if it is time. A CR before a newline is none that begins a line anew.
- */
+/* Shows the output that came since the last time, if it is due. A CR before a newline does not
+ * begin the line anew. */
 static int due(void *context)
 {
     struct running *r = context;
@@ -253,14 +253,21 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return true;
 }
 
-/* Whether a word has the name of a place of keys: by `cat …` nobody meant them. A command reaches
- * them by other names, too; a sandbox hides them, where there is one. */
+/* Whether a word of the command names a place of keys, which a person who allows `cat …` does not
+ * mean. A command can reach these places by other names, such as a pattern; only a sandbox hides
+ * them. */
 static bool names_keys(const char *command)
 {
-    static const char between[] = " \t'\"=";
+    static const char between[] = " \t=";
     const struct guard keys = {{0}};
+    auto_free char *unquoted = mem_strdup(command);
     bool named = false;
-    for (const char *p = command + strspn(command, between); *p && !named;) {
+    char *to = unquoted;
+    for (const char *p = command; *p; p++)
+        if (*p != '\'' && *p != '"') /* the shell joins .s""sh */
+            *to++ = *p;
+    *to = '\0';
+    for (const char *p = unquoted + strspn(unquoted, between); *p && !named;) {
         size_t len = strcspn(p, between);
         auto_free char *word = mem_strndup(p, len);
         named = guard_covers(&keys, word);

@@ -61,9 +61,10 @@
  *     for a moment.
  *
  * OUTPUT: a command of a tool runs, since `number` ms. `text`: id of the call, `detail`: the output
- *     since the last such notice, perhaps "", in which a CR begins its line anew; `flag`: output
- *     before it is left out. Some ten a second at most, and one a second without output; nothing of
- *     it is in the log. Ends with tool_execution_completed, which has the whole result.
+ *     since the last such notice, perhaps "", in which a CR begins its line anew; `flag`:
+ *     earlier output was left out. About ten notices a second at most, and one a second without
+ *     output; none of them is in the log. Ends with tool_execution_completed, which has the whole
+ * result.
  *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. Ends with compaction_completed or
