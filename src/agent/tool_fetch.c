@@ -24,7 +24,8 @@ enum {
 
 /* --- URLs ------------------------------------------------------------------------------------- */
 
-/* NULL: it may be fetched, as far as its text tells. */
+/* Returns why the URL may not be fetched, as words that follow its name; static. NULL: its text has
+ * no fault. */
 static const char *fault_of(const char *url)
 {
     static const char digits[] = "0123456789", of_v6[] = "0123456789abcdefABCDEF:.";
@@ -53,8 +54,8 @@ static const char *fault_of(const char *url)
                : "may have a host name in ASCII and a port before its path, and nothing else";
 }
 
-/* "example.org:443" of a URL without fault; `*usual`: the length without a port that its scheme
- * has anyway. The caller frees. */
+/* Returns "example.org:443" for a URL without fault; the caller frees. *usual: the length without
+ * the port if that is the default of the scheme, else the whole length. */
 static char *place_of(const char *url, size_t *usual)
 {
     char port[6];
@@ -85,8 +86,8 @@ static bool is_listed(const char *list, const char *url)
     return false;
 }
 
-/* Whether a redirect stays where the user let the call go: the same host and port, maybe with
- * "www." before it, and by TLS where it was. */
+/* Whether a redirect stays within the permission of the user: it keeps the host, except for "www."
+ * before it, the port, and TLS. */
 static bool stays(const char *from, const char *to)
 {
     size_t from_usual, to_usual;
@@ -151,8 +152,8 @@ static bool ends_with(const char *text, const char *end)
     return len >= end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* Begins with a line "URL · status · type · size", and of an error "URL: status · …"; the text of
- * an error page may help. */
+/* Appends a line "URL · status · type · size", or for an error "URL: status · …", and the text of
+ * the page; the text of an error page may help, too. */
 static bool show(struct fetching *f, const struct http_reply *reply, struct buf *out)
 {
     static const char *const texts[] = {"/json", "+json", "/xml",  "+xml",      "/javascript",
@@ -175,7 +176,7 @@ static bool show(struct fetching *f, const struct http_reply *reply, struct buf 
     struct document_options options = {.limits = document_limits, .wakeup = &f->wakeup};
     AUTO(loaded_document_release) struct loaded_document page = {.text = BUF_INIT};
     struct error e = {0};
-    if (f->cut) /* whole characters, or its encoding could not be told */
+    if (f->cut) /* half a character would hide the encoding */
         buf_truncate(&f->body, f->body.len - utf8_incomplete_tail(f->body.data, f->body.len));
     enum document_outcome outcome = document_load_text(&page, html ? "page.html" : "page.txt",
                                                        f->body.data, f->body.len, &options, &e);
@@ -212,7 +213,7 @@ static bool fetch(struct fetching *f, struct http *http, struct http_reply *repl
 
 /* --- the tool --------------------------------------------------------------------------------- */
 
-/* Follows redirects within a host: the user, who allowed this one, is asked about another. */
+/* Fetches the page and follows redirects within its host: the user is asked about another host. */
 static bool follow(struct fetching *f, char **url, struct buf *out)
 {
     AUTO(http_free_local)
@@ -286,7 +287,7 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return !fault;
 }
 
-/* "fetch_url example.org": all pages of the host. */
+/* Appends "fetch_url example.org", the grant of all pages of the host. */
 static void grant(const struct json *args, struct buf *out)
 {
     const char *url = json_get_string(args, "url");
