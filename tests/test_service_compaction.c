@@ -755,9 +755,9 @@ TEST(a_fork_is_made_as_before)
     engine_start(s, &operation_session_fork,
                  &(struct session_fork_params){.session = "", .before_compaction = true});
     surface_expect(s, NOTICE_SESSION); /* the fork is open */
-    /* its last answer has a count */
-    assert_false(surface_expect(s, NOTICE_SESSION)->meters.request.estimated);
     surface_expect_changed(s);
+    /* its last answer has a count, which is told when no request waits */
+    assert_false(surface_expect(s, NOTICE_SESSION)->meters.request.estimated);
     surface_ask(s, "next");
     assert_text(surface_last_body(), "This is message number 1");
     assert_no_text(surface_last_body(), SUMMARY);
