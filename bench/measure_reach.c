@@ -189,7 +189,7 @@ struct model {
     char *arguments; /* of the newest call */
     size_t bytes, calls, summaries;
     long window;
-    char refusal[128];
+    char refusal[160];
     bool tooled; /* a request had tools; one without them is for a summary from then on */
 };
 
