@@ -154,12 +154,12 @@ TEST(only_public_addresses_pass)
 TEST(a_url_has_a_plain_host_and_nothing_hidden)
 {
     static const char *const good[][2] = {
-        {"http://example.org", "fetch_url example.org"},
+        {"http://example.org", "fetch_url http://example.org"},
         {"HTTPS://Example.ORG:443/a?b=\xc3\xa4#c", "fetch_url example.org"},
-        {"http://example.org:443/", "fetch_url example.org:443"},
+        {"http://example.org:443/", "fetch_url http://example.org:443"},
         {"https://example.org:08080?x@y", "fetch_url example.org:8080"},
-        {"http://[::1]:8080/", "fetch_url [::1]:8080"},
-        {"http://[2606:4700::1111]/", "fetch_url [2606:4700::1111]"},
+        {"http://[::1]:8080/", "fetch_url http://[::1]:8080"},
+        {"http://[2606:4700::1111]/", "fetch_url http://[2606:4700::1111]"},
     };
     static const char *const bad[] = {
         "",

@@ -287,7 +287,8 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return !fault;
 }
 
-/* Appends "fetch_url example.org", the grant of all pages of the host. */
+/* Appends "fetch_url example.org", the grant of all pages of the host by https; pages by http have
+ * a grant of their own, since anybody on the way can answer for the host. */
 static void grant(const struct json *args, struct buf *out)
 {
     const char *url = json_get_string(args, "url");
@@ -295,7 +296,8 @@ static void grant(const struct json *args, struct buf *out)
     if (fault_of(url))
         return;
     auto_free char *place = place_of(url, &usual);
-    buf_addf(out, "fetch_url %.*s", (int)usual, place);
+    bool tls = tolower((unsigned char)url[4]) == 's';
+    buf_addf(out, "fetch_url %s%.*s", tls ? "" : "http://", (int)usual, place);
 }
 
 const struct tool tool_fetch_url = {
