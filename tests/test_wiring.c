@@ -283,6 +283,24 @@ TEST_IF(capability_memory() && capability_compaction(), a_message_is_sent_with_w
     assert_null(strstr(text, " user in \"")); /* the session's own title tells nothing */
 }
 
+/* In two sessions; within one, memory keeps equal texts once. */
+TEST_IF(capability_memory() && capability_store(), a_text_that_was_said_twice_is_sent_once)
+{
+    struct engine *s = NULL;
+    for (int times = 0; times < 2; times++) {
+        s = open_remembering();
+        surface_ask(s, "Hello there."); /* the title */
+        say_much(s, FACT);
+        engine_free(s);
+    }
+    s = open_remembering();
+    surface_ask(s, ABOUT_IT);
+    const char *first = strstr(surface_last_body(), SENT);
+    assert_true(first && (first = strstr(first, FACT)));
+    assert_null(strstr(first + 1, FACT));
+    engine_free(s);
+}
+
 /* Of two messages with the same words of an entry, one that asks for what was, or for the writer's
  * own, is more likely about memory. */
 TEST_IF(capability_memory() && capability_compaction(), a_message_about_the_past_is_sent_sooner)

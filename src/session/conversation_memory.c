@@ -377,10 +377,15 @@ const char *conversation_recall(void *conversation, const char *input, int64_t t
     if (!are_likely(&hits, begins))
         return NULL;
     for (size_t i = 0; i < hits.items.len; i++) {
-        if (hits.items.items[i].score >= RECALL_NEAR * hits.items.items[0].score)
-            hits.items.items[kept++] = hits.items.items[i];
+        struct memory_hit *hit = &hits.items.items[i];
+        size_t equal = 0; /* the same text said again tells nothing more */
+        while (equal < kept &&
+               strcmp(hits.items.items[equal].entry.content, hit->entry.content) != 0)
+            equal++;
+        if (equal == kept && hit->score >= RECALL_NEAR * hits.items.items[0].score)
+            hits.items.items[kept++] = *hit;
         else
-            memory_hit_release(&hits.items.items[i]);
+            memory_hit_release(hit);
     }
     hits.items.len = kept;
     struct buf text = BUF_INIT;
