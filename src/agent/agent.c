@@ -286,6 +286,7 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     ev->origin = a->origin;
     turn_emit(&t, ev);
     t.number = a->history->turns;
+    hooks_tell_begin(&t);
     if (a->recall && input && *input) {
         int64_t room = (int64_t)(turn_room(&t) / MESSAGE_BYTES_A_TOKEN / 5);
         int64_t most = config_integer(a->config, CONFIG_MEMORY_RECALL_TOKENS);
@@ -293,6 +294,13 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
         a->recalled = a->recall(a->context, input, room < most ? room : most, &ev);
         if (ev)
             turn_emit(&t, ev);
+    }
+    auto_free char *recalled = NULL;
+    if (a->hooks && a->hooks->prompt.context) {
+        recalled =
+            mem_printf("A hook of the user adds to the message:\n%s%s%s", a->hooks->prompt.context,
+                       a->recalled ? "\n\n" : "", a->recalled ? a->recalled : "");
+        a->recalled = recalled;
     }
 
     turn_set_deadline(&t);
@@ -303,6 +311,9 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     if (outcome == OUTCOME_MORE && !t.lost)
         outcome = turn_end_at_limit(&t);
     turn_clear_deadline(&t);
+    if (outcome == OUTCOME_DONE && !t.lost)
+        hooks_note_end(&t);
+    a->recalled = recalled ? NULL : a->recalled;
     tell_end(&t, outcome);
     for (size_t i = 0; i < t.failed.len; i++)
         free(t.failed.items[i].call);

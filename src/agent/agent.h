@@ -9,6 +9,7 @@
 
 #include "agent/approval.h"
 #include "agent/budget.h"
+#include "agent/hooks.h"
 #include "agent/prompt.h"
 #include "agent/tool.h"
 #include "base/wakeup.h"
@@ -41,6 +42,7 @@ struct agent {
     struct wakeup *deadline; /* the same one, where the agent sets the end of its time; NULL: it
                                 cannot */
     const struct approval_policy *policy;
+    struct hooks *hooks; /* NULL: none run */
     struct budget *budget;
     struct prompt_told *told;
     struct budget_use spent;       /* by the session before this turn */

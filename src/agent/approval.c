@@ -322,6 +322,11 @@ bool approval_spares_sandbox(const struct approval_policy *p)
     return contains(&p->ask, outside_sandbox);
 }
 
+bool approval_asks_by_class(const struct approval_policy *p, const struct tool *tool)
+{
+    return tool->consent != CONSENT_ASKED && !contains(&p->ask, tool->spec.name);
+}
+
 static bool decided(const struct approval_policy *p, const char *word, enum approval_verdict *out)
 {
     if (contains(&p->deny, word))

@@ -73,6 +73,10 @@ void approval_policy_release(struct approval_policy *p);
  * if it stays in the sandbox. */
 bool approval_spares_sandbox(const struct approval_policy *p);
 
+/* Whether a call of the tool that would ask does so because of its class alone: neither [tools] ask
+ * names the tool, nor does its source ask. */
+bool approval_asks_by_class(const struct approval_policy *p, const struct tool *tool);
+
 /* `grant`: the grant that would allow the call (tool_call_grant()); NULL: no grant does. */
 enum approval_verdict approval_decide(const struct approval_policy *p, const struct tool *tool,
                                       const char *grant);

@@ -9,6 +9,8 @@ libtiro_a_SOURCES += \
 	src/agent/budget.h \
 	src/agent/confine.c \
 	src/agent/confine.h \
+	src/agent/hooks.c \
+	src/agent/hooks.h \
 	src/agent/pattern.c \
 	src/agent/pattern.h \
 	src/agent/prompt.c \

@@ -137,6 +137,10 @@ static void add_front(struct context *c, const struct agent *a)
         add_text(c, CONTEXT_INSTRUCTIONS, f->path,
                  config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS), text);
     }
+    if (a->hooks && a->hooks->start.context)
+        add_text(c, CONTEXT_INSTRUCTIONS, "[hooks] session_start",
+                 config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS),
+                 a->hooks->start.context);
     bool graph = false;
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
         if (t->skill)

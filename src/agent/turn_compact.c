@@ -287,6 +287,14 @@ static void keep_found(const struct agent *a, enum compact_trigger trigger, bool
 
 static void compact(struct turn *t, struct compact_job *job, struct compact_outcome *out)
 {
+    bool by_hand = job->trigger == TRIGGER_MANUAL;
+    if (!hooks_ask_compact(t, by_hand, job->focus, &out->error)) {
+        bool refused = out->error.code == ERR_FORBIDDEN;
+        out->result = refused ? COMPACT_NOT_WORTH : COMPACT_CANCELLED;
+        if (refused && job->trigger == TRIGGER_OVERFLOW)
+            turn_tell_warning(t, WARNING_NOT_COMPACTED, out->error.text);
+        return;
+    }
     auto_free bool *kept = mem_alloc(t->a->history->messages.len + 1);
     const struct compact_host host = {
         .summary = {.complete = complete,
@@ -313,6 +321,8 @@ static void compact(struct turn *t, struct compact_job *job, struct compact_outc
     t->overhead = overhead;
     usage_add(&t->overhead, &out->usage);
     t->cost = usage_cost_sum(cost, out->cost);
+    if (out->result == COMPACT_DONE)
+        hooks_note_compact(t, by_hand);
 }
 
 /* --- whether it is time to -------------------------------------------------------------------- */

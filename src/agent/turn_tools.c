@@ -95,6 +95,7 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
     const struct agent *a = t->a;
     if (!tool_offered(call->tool, a->offer))
         return deny(out, "not allowed: this tool is not offered here");
+    AUTO(hook_answer_release) struct hook_answer hook = {.reason = NULL};
     bool guarded = tool_call_is_guarded(call);
     auto_free char *grant = tool_call_grant(call);
     enum approval_verdict verdict = approval_decide(a->policy, call->tool, grant);
@@ -102,6 +103,16 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
     if (verdict == APPROVAL_DENY)
         return deny(out, "not allowed: [tools] deny has this tool");
     if (verdict == APPROVAL_ASK && bounds == BOUNDS_HOLD && approval_spares_sandbox(a->policy))
+        verdict = APPROVAL_ALLOW;
+    if (!hooks_ask_tool(t, b, &hook))
+        return GATE_STOPPED;
+    if (hook.verdict == HOOK_BLOCKS) {
+        buf_addf(out, "not allowed: a hook of the user refused this call: %s", hook.reason);
+        return GATE_DENIED;
+    }
+    if (hook.verdict == HOOK_ASKS)
+        verdict = APPROVAL_ASK;
+    if (hook.verdict == HOOK_ALLOWS && approval_asks_by_class(a->policy, call->tool))
         verdict = APPROVAL_ALLOW;
     if (verdict == APPROVAL_ASK || guarded || bounds == BOUNDS_WIDENED)
         return ask(t, call, b, out);
@@ -152,6 +163,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
         if (context.is_scarce)
             context.max_output = room > LEAST_FOUND ? room : LEAST_FOUND;
         is_error = tool_call_run(&call, &context, &result);
+        hooks_note_tool(t, b, is_error, &result);
     }
     if (gate == GATE_STOPPED)
         return gate;

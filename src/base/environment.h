@@ -22,8 +22,8 @@ void environment_hide(const char *name);
 char *environment_get(const char *name);
 
 /* ---- the environment of a program that we start, by who wrote its command line ---- The command
- * for a key and $EDITOR are the user's own and get our whole environment; others get the variables
- * of a list. */
+ * for a key, hooks and $EDITOR are the user's own and get our whole environment; others get the
+ * variables of a list. */
 
 enum child_kind {
     CHILD_HELPER,  /* diff: the variables that find programs and name the language */

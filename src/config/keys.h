@@ -86,6 +86,20 @@
       "more directories that commands in the sandbox may change, such as ~/.cache")                \
     X(TOOLS_FETCH_ALLOW, "tools", "fetch_allow", TERMINAL_STRING, "", 0, 0, "",                    \
       "hosts that fetch_url may reach at private addresses, such as localhost:8080")               \
+    X(HOOKS_SESSION_START, "hooks", "session_start", COMMAND, "", 0, 0, "",                        \
+      "command that runs before the first message of a session, and when it is resumed")           \
+    X(HOOKS_PROMPT, "hooks", "prompt", COMMAND, "", 0, 0, "",                                      \
+      "command that runs before each message; may refuse it or add to it")                         \
+    X(HOOKS_TOOL_ASK, "hooks", "tool_ask", COMMAND, "", 0, 0, "",                                  \
+      "command that runs before each tool call; may allow or refuse it, or ask the user")          \
+    X(HOOKS_TOOL_DONE, "hooks", "tool_done", COMMAND, "", 0, 0, "",                                \
+      "command that runs after each tool call; may add to its result")                             \
+    X(HOOKS_TURN_END, "hooks", "turn_end", COMMAND, "", 0, 0, "",                                  \
+      "command that runs after each complete answer")                                              \
+    X(HOOKS_PRE_COMPACT, "hooks", "pre_compact", COMMAND, "", 0, 0, "",                            \
+      "command that runs before each compaction; may refuse it")                                   \
+    X(HOOKS_POST_COMPACT, "hooks", "post_compact", COMMAND, "", 0, 0, "",                          \
+      "command that runs after each compaction")                                                   \
     X(BUDGET_TOKENS, "budget", "max_tokens", INTEGER, "0", 0, 1000000000000, "",                   \
       "most input and output tokens of a session; 0: no limit")                                    \
     X(BUDGET_DURATION, "budget", "max_duration", INTEGER, "0", 0, 1000000000000, "",               \

@@ -68,6 +68,7 @@ void conversation_free(struct conversation *c)
     vec_free_each(&c->named_corpora.names.items);
     learned_items_release(&c->tool_usage);
     free(c->learned);
+    hooks_release(&c->hooks);
     instructions_release(&c->instructions);
     free(c->graph_hint);
     free(c->recalled);

@@ -104,6 +104,7 @@ struct conversation {
 
     enum memory_access access; /* of the open session; so is `level` */
     enum tools_offer level;
+    struct hooks hooks;               /* of the open session */
     struct instructions instructions; /* read at the last turn or context/read */
     char *graph_hint;                 /* read with the instructions; NULL: none */
     char *project;                    /* of `root`; NULL: not determined yet */

@@ -58,6 +58,7 @@ static void forget_session(struct conversation *c)
     approval_forget_session(&c->policy);
     budget_read(&c->budget, c->config);
     prompt_told_release(&c->prompt_told);
+    hooks_release(&c->hooks);
     read_files_clear(&c->tools.host.read);
     mem_replace(&c->asked, NULL);
     c->last_cached = -1;

@@ -71,6 +71,7 @@ static struct agent contents(struct conversation *c)
         .window = c->backend.facts.window,
         .tools = &c->tools,
         .policy = &c->policy,
+        .hooks = &c->hooks,
         .history = &c->journal.history,
     };
 }
@@ -374,6 +375,11 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     conversation_read_learned(c, true);
     if (!conversation_read_permissions(c, &fault)) /* then tools ask */
         tell_fault(c, &fault);
+    struct agent agent = conversation_agent(c);
+    if (!hooks_admit(&agent, input, e)) {
+        conversation_agent_release(&agent);
+        return false;
+    }
     out->usage = USAGE_UNKNOWN;
     c->turn = out;
     c->prepared = true;
@@ -382,7 +388,6 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     session_tally_name(&c->journal.info, input);
     tell_session(c, false);
 
-    struct agent agent = conversation_agent(c);
     bool kept = agent_take_turn(&agent, input, attachments, retries, e);
     mem_replace(&c->recalled, NULL);
     c->backend.facts.window = agent.window;
