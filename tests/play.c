@@ -43,6 +43,8 @@ static void note_request(const struct provider_call *call, const struct request 
     play.last_max_output = request->max_output;
     play.last_deadline_ms = call->wakeup->deadline_ms;
     buf_clear(&play.offered);
+    buf_clear(&play.recalled);
+    buf_addstr(&play.recalled, request->recalled ? request->recalled : "");
     buf_clear(&play.system);
     buf_addstr(&play.system, request->system ? request->system : "(none)");
     for (size_t i = 0; i < request->tool_count; i++)
@@ -245,6 +247,7 @@ int play_setup(void **state)
     buf_init(&play.trail, 0);
     buf_init(&play.offered, 0);
     buf_init(&play.system, 0);
+    buf_init(&play.recalled, 0);
     play.sources = tool_sources;
     play.root_fd = open(support_dir(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return approval_policy_read(&play.policy, play.config, play_tools(), NULL, NULL) ? 0 : -1;
@@ -259,12 +262,14 @@ int play_teardown(void **state)
     close(play.root_fd);
     toolset_release(&play.tools);
     prompt_told_release(&play.told);
+    hooks_release(&play.hooks);
     config_free(play.config);
     history_release(&play.history);
     approval_policy_release(&play.policy);
     buf_release(&play.trail);
     buf_release(&play.offered);
     buf_release(&play.system);
+    buf_release(&play.recalled);
     buf_release(&play.summary_request);
     buf_release(&play.draft);
     for (size_t i = 0; i < play.events.len; i++)
@@ -321,6 +326,7 @@ static struct agent make_agent(const struct act *acts, size_t count)
         .wakeup = &play.wakeup,
         .deadline = play.timeless ? NULL : &play.wakeup,
         .policy = &play.policy,
+        .hooks = &play.hooks,
         .budget = &play.budget,
         .told = &play.told,
         .spent = play.spent,
@@ -342,7 +348,7 @@ static void end_agent(const struct agent *a)
 bool play_run(const struct act *acts, size_t count, const char *input, struct error *e)
 {
     struct agent a = make_agent(acts, count);
-    bool ok = agent_take_turn(&a, input, NULL, 0, e);
+    bool ok = hooks_admit(&a, input, e) && agent_take_turn(&a, input, NULL, 0, e);
     end_agent(&a);
     return ok;
 }

@@ -43,8 +43,9 @@ struct play {
     size_t act_count, at;
     size_t last_message_count; /* of the newest request */
     int64_t last_max_output;
-    struct buf offered; /* names of its tools, a blank before each */
-    struct buf system;  /* its system prompt */
+    struct buf offered;  /* names of its tools, a blank before each */
+    struct buf system;   /* its system prompt */
+    struct buf recalled; /* passages that it sends with the message */
     int64_t last_deadline_ms;
     int wake[2];
     bool stop;
@@ -64,6 +65,7 @@ struct play {
     int root_fd;             /* the test's directory */
     struct toolset tools;    /* play_tools() */
     struct approval_policy policy;
+    struct hooks hooks;
     struct budget budget;
     struct prompt_told told;
     struct budget_use spent;
