@@ -687,7 +687,9 @@ TEST_IF(capability_store(), requests_race_for_sessions)
 
 /* --- many ------------------------------------------------------------------------------------- */
 
-enum { MANY = 100, MOST_BYTES_EACH = 1000 * 1000 };
+/* MOST_BYTES_ONCE: desks, lists of words, and the arenas of the allocator, which some 40 sessions
+ * fill. */
+enum { MANY = 100, MOST_BYTES_EACH = 500 * 1000, MOST_BYTES_ONCE = 25 * 1000 * 1000 };
 
 static int64_t resident_bytes(void)
 {
@@ -714,8 +716,8 @@ TEST(many_sessions_are_open_and_busy_at_once)
         served_create(many[i]);
         served_ask(many[i], "Hello", "Hello from the scripted model.");
     }
-    int64_t each = (resident_bytes() - before) / (count - 1);
-    print_message("%lld KiB for an open session\n", (long long)each / 1024);
+    int64_t open = resident_bytes() - before;
+    print_message("%lld KiB for an open session\n", (long long)open / (count - 1) / 1024);
     for (int i = 0; i < count; i++)
         engine_start(served, &operation_turn_start,
                      &(struct turn_start_params){.session = many[i], .text = "All at once"});
@@ -726,7 +728,7 @@ TEST(many_sessions_are_open_and_busy_at_once)
     served_close();
     print_message("%lld KiB in all after the end\n", (long long)(resident_bytes() - before) / 1024);
     if (SUPPORT_TELLS_MEMORY && before > 0)
-        assert_true(each <= MOST_BYTES_EACH);
+        assert_true(open <= MOST_BYTES_ONCE + (int64_t)MOST_BYTES_EACH * count);
 }
 
 /* --- requests cancelled before they begin ----------------------------------------------------- */
