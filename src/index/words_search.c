@@ -376,20 +376,22 @@ static size_t word_of(const struct collector *c, size_t term)
 /* Ends the postings of a term in the list of its word, from `before` on. */
 static void end_term(struct collector *c, size_t term, size_t before)
 {
-    size_t word = word_of(c, term), kept = before;
+    size_t word = word_of(c, term);
     bool role = c->query->terms.items[term].role;
     struct postings *list = &c->out->lists.items[word];
     int64_t *entries = &c->out->entries.items[word], rows = (int64_t)(list->items.len - before);
-    for (size_t i = before; i < list->items.len; i++) {
-        struct posting p = list->items.items[i];
-        p.term = word & 0x7f;
-        p.named = p.named && !role;
-        int64_t session = rank_key_session(p.key);
-        if (!c->scope->all && session != c->session) {
+    for (size_t i = before; i < list->items.len; i++)
+        list->items.items[i].term = word & 0x7f;
+    for (size_t i = before; role && i < list->items.len; i++)
+        list->items.items[i].named = 0;
+    size_t kept = c->scope->all ? list->items.len : before;
+    for (size_t i = kept; i < list->items.len; i++) {
+        int64_t session = rank_key_session(list->items.items[i].key);
+        if (session != c->session) {
             c->session = session;
             c->in_scope = corpus_scope_has(c->scope, session);
         }
-        list->items.items[kept] = p;
+        list->items.items[kept] = list->items.items[i];
         kept += c->in_scope;
     }
     list->items.len = kept;
