@@ -181,9 +181,21 @@ static int compare_places(const void *a, const void *b)
                           : (x->term > y->term) - (x->term < y->term);
 }
 
+/* Few, as most texts have, are sorted by insertion, without the calls of a function. */
+enum { FEW_PLACES = 24 };
+
 void places_order(struct occurrences *p)
 {
-    vec_sort(&p->items, compare_places);
+    struct occurrence *at = p->items.items;
+    if (p->items.len > FEW_PLACES)
+        vec_sort(&p->items, compare_places);
+    for (size_t i = 1; i < p->items.len && p->items.len <= FEW_PLACES; i++) {
+        struct occurrence moved = at[i];
+        size_t to = i;
+        for (; to > 0 && compare_places(&at[to - 1], &moved) > 0; to--)
+            at[to] = at[to - 1];
+        at[to] = moved;
+    }
 }
 
 /* The worth of one more occurrence of a term that is there `n` times. */
@@ -211,7 +223,8 @@ struct passage places_passage(const struct occurrences *p, const struct place_wo
 double places_proximity(const struct occurrences *p, size_t terms, const struct place_worth *worth)
 {
     const struct occurrence *at = p->items.items;
-    double sums[PLACE_TERMS] = {0}, out = 0;
+    double sums[PLACE_TERMS], out = 0;
+    memset(sums, 0, terms * sizeof *sums);
     for (size_t i = 1; i < p->items.len; i++) {
         const struct occurrence *a = &at[i - 1], *b = &at[i];
         double distance = fmax(1, b->at - a->at);

@@ -146,6 +146,7 @@ struct talk {
     unsigned char last[WIDTH]; /* the last place of a word, or one before it */
     uint16_t *counts;          /* of each word, WIDTH each */
     uint64_t *words;           /* of each word, a bit a place */
+    size_t *starts;            /* of each word, its first posting in the talk */
     uint64_t present, several; /* places with a word, with more than one */
     uint64_t named;
     bool opens, goes_on; /* the margin before it, behind it has words */
@@ -163,8 +164,9 @@ struct reader {
     double (*visit)(void *context, const struct rank_entry *entry);
     void *context;
     struct rank_survey *survey;
-    bool again;   /* the survey is filled */
-    size_t reach; /* the next talk of it that may have entries at the floor */
+    struct occurrences places; /* of an entry */
+    bool again;                /* the survey is filled */
+    size_t reach;              /* the next talk of it that may have entries at the floor */
 };
 
 static void move_head(struct reader *r, size_t term, size_t to)
@@ -223,6 +225,7 @@ static void add_word(struct reader *r, size_t word, struct talk *to)
         count += p->count;
     }
     to->words[word] = present;
+    to->starts[word] = r->heads[word];
     to->several |= to->present & present;
     to->present |= present;
     to->joint += idf * saturation_at(&r->joint, count);
@@ -234,9 +237,10 @@ static void read_talk(struct reader *r, int64_t number, struct talk *to)
     size_t terms = r->in->terms;
     uint16_t *counts = to->counts;
     uint64_t *words = to->words;
+    size_t *starts = to->starts;
     memset(counts, 0, terms * WIDTH * sizeof *counts);
     memset(words, 0, terms * sizeof *words);
-    *to = (struct talk){.number = number, .counts = counts, .words = words};
+    *to = (struct talk){.number = number, .counts = counts, .words = words, .starts = starts};
     for (size_t t = 0; t < terms; t++)
         if (r->next[t] == number)
             add_word(r, t, to);
@@ -270,6 +274,30 @@ static double window_at(const struct reader *r, const struct talk *p, size_t at)
     return sum;
 }
 
+/* Most of the proximity that an entry with several words could have, and has not: the places of its
+ * words are known, not how long its text is. */
+static double lost_proximity(struct reader *r, const struct talk *p, size_t place)
+{
+    const struct rank_input *in = r->in;
+    uint64_t before = (UINT64_C(1) << place) - 1;
+    uint32_t last = 0;
+    double most = 0;
+    vec_clear(&r->places.items);
+    for (size_t t = 0; t < in->terms; t++) {
+        if (!(p->words[t] >> place & 1))
+            continue;
+        const struct posting *it =
+            in->lists[t].items.items + p->starts[t] + __builtin_popcountll(p->words[t] & before);
+        places_unpack(in->places + it->places, it->count, it->term, &r->places);
+        last = it->last > last ? it->last : last;
+        most += places_proximity_most(in->idf[t], r->ceiling.k1);
+    }
+    places_order(&r->places);
+    const struct place_worth worth = {in->idf, r->ceiling.k1,
+                                      length_factor(r->settings, in, last + 1.0)};
+    return r->ceiling.near * (most - places_proximity(&r->places, in->terms, &worth));
+}
+
 /* Visits an entry whose rank may reach the floor. Returns the upper bound of its rank. */
 static double bound_entry(struct reader *r, const struct talk *p, size_t place)
 {
@@ -290,6 +318,11 @@ static double bound_entry(struct reader *r, const struct talk *p, size_t place)
     if (most < r->floor)
         return most;
     window = s->window * window_at(r, p, at);
+    most = rank_most(c, sum + window, named);
+    if (most < r->floor)
+        return most;
+    if (p->several >> place & 1)
+        sum -= lost_proximity(r, p, place);
     struct rank_entry entry = {.key = p->number * TALK_PLACES + (int64_t)place,
                                .most = rank_most(c, sum + window, named),
                                .neighbours = neighbours,
@@ -341,6 +374,7 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
     for (size_t i = 0; i < 2; i++) {
         both[i].counts = mem_alloc((in->terms + 1) * WIDTH * sizeof *both[i].counts);
         both[i].words = mem_alloc((in->terms + 1) * sizeof *both[i].words);
+        both[i].starts = mem_alloc((in->terms + 1) * sizeof *both[i].starts);
     }
     for (size_t t = 0; t < in->terms; t++)
         move_head(&r, t, 0);
@@ -364,7 +398,9 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
     for (size_t i = 0; i < 2; i++) {
         free(both[i].counts);
         free(both[i].words);
+        free(both[i].starts);
     }
+    vec_release(&r.places.items);
     free(r.heads);
     free(r.next);
 }
@@ -450,37 +486,6 @@ static double sum_of(const struct memory_why *why)
     return why->words + why->proximity + why->before + why->after + why->session + why->window;
 }
 
-/* Finds the places of the words of the entry. Returns a lower bound of its number of words. */
-static double find_places(struct ranker *r)
-{
-    const struct postings *own = &r->around[1];
-    uint32_t last = 0;
-    vec_clear(&r->places.items);
-    for (size_t i = 0; i < own->items.len; i++) {
-        const struct posting *p = &own->items.items[i];
-        places_unpack(r->in->places + p->places, p->count, p->term, &r->places);
-        last = p->last > last ? p->last : last;
-    }
-    places_order(&r->places);
-    return last + 1.0;
-}
-
-/* An upper bound of the rank of the entry, by the real places of its words in a text of `least`
- * words. */
-static double reach_of_places(const struct ranker *r, const struct rank_entry *entry, double least)
-{
-    const struct postings *own = &r->around[1];
-    struct memory_why why = {0};
-    double most = 0;
-    if (own->items.len < 2)
-        return entry->most;
-    for (size_t i = 0; i < own->items.len; i++)
-        most += places_proximity_most(r->in->idf[own->items.items[i].term], r->settings.k1);
-    rank_add_places(&r->settings, r->in, &r->places, least, &why);
-    return entry->most -
-           rank_most(&r->ceiling, r->settings.near * most - why.proximity, entry->named);
-}
-
 /* Computes the rank; -HUGE_VAL if it is below the floor. Reads a fact only if the rank could still
  * reach the floor with some value of it. False: a fact could not be read. */
 static bool rank_one(struct ranker *r, const struct rank_entry *entry, double floor,
@@ -493,9 +498,12 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
     struct real real = {0}, before = {0}, after = {0};
     *out = (struct ranked){.key = entry->key, .rank = -HUGE_VAL};
     find_own(r, entry->key);
-    least = find_places(r);
-    if (reach_of_places(r, entry, least) < floor)
-        return true;
+    vec_clear(&r->places.items);
+    for (size_t i = 0; i < r->around[1].items.len; i++) {
+        const struct posting *p = &r->around[1].items.items[i];
+        places_unpack(in->places + p->places, p->count, p->term, &r->places);
+    }
+    places_order(&r->places);
 
     if (!find_length(r, entry->key, &r->around[1], &real))
         return false;
@@ -545,48 +553,77 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
 
 /* ---- the best of them ---- */
 
+/* Entries by key. When a quarter more have come than there is room for, those with the lowest
+ * bounds go. Room grows with the share of the keys that have come, so that the floor is high early.
+ */
 struct entries {
     VEC(struct rank_entry) items;
-    size_t room; /* for the highest bounds, as a heap with the lowest first; 0: for all */
-    double floor;
+    size_t room;           /* 0: for all */
+    double first, last;    /* keys that there are */
+    double floor, ceiling; /* entries above have been ranked */
+    bool left_out;         /* entries whose bounds are at most the floor */
 };
 
-static bool is_lower(const struct rank_entry *a, const struct rank_entry *b)
+/* The n'th highest bound; n counts from 1. */
+static double nth_highest(const struct entries *e, size_t n)
 {
-    return a->most != b->most ? a->most < b->most : a->key > b->key;
-}
-
-static void sift(struct entries *e, size_t at)
-{
-    struct rank_entry *items = e->items.items;
-    for (size_t child; (child = 2 * at + 1) < e->items.len; at = child) {
-        if (child + 1 < e->items.len && is_lower(&items[child + 1], &items[child]))
-            child++;
-        if (is_lower(&items[at], &items[child]))
-            return;
-        struct rank_entry swap = items[at];
-        items[at] = items[child];
-        items[child] = swap;
+    auto_free double *v = mem_alloc((e->items.len + 1) * sizeof *v);
+    for (size_t i = 0; i < e->items.len; i++)
+        v[i] = e->items.items[i].most;
+    for (ptrdiff_t from = 0, to = (ptrdiff_t)e->items.len - 1, wanted = (ptrdiff_t)n - 1;
+         from < to;) {
+        double middle = v[from + (to - from) / 2];
+        ptrdiff_t i = from, k = to;
+        while (i <= k) {
+            while (v[i] > middle)
+                i++;
+            while (v[k] < middle)
+                k--;
+            if (i > k)
+                break;
+            double swap = v[i];
+            v[i++] = v[k];
+            v[k--] = swap;
+        }
+        if (wanted > k && wanted < i)
+            break;
+        from = wanted >= i ? i : from;
+        to = wanted <= k ? k : to;
     }
+    return v[n - 1];
 }
 
 static double keep_entry(void *context, const struct rank_entry *entry)
 {
     struct entries *e = context;
-    if (e->room == 0 || e->items.len < e->room) {
-        vec_push(&e->items, *entry);
-        for (size_t at = e->room / 2; e->items.len == e->room && at-- > 0;)
-            sift(e, at);
-    } else if (is_lower(&e->items.items[0], entry)) {
-        e->items.items[0] = *entry;
-        sift(e, 0);
+    if (entry->most > e->ceiling || (e->left_out && entry->most <= e->floor))
+        return e->floor;
+    vec_push(&e->items, *entry);
+    double share = ((double)entry->key - e->first) / (e->last - e->first + 1);
+    size_t room = e->room / 8 + (size_t)((double)e->room * share);
+    if (e->room == 0 || e->items.len < room + room / 4)
+        return e->floor;
+    size_t kept = 0, higher = 0;
+    e->floor = nth_highest(e, room);
+    e->left_out = true;
+    for (size_t i = 0; i < e->items.len; i++)
+        higher += e->items.items[i].most > e->floor;
+    for (size_t i = 0, equal = room - higher; i < e->items.len; i++) {
+        bool same = e->items.items[i].most == e->floor;
+        if (e->items.items[i].most > e->floor || (same && equal > 0)) {
+            equal -= same;
+            e->items.items[kept++] = e->items.items[i];
+        }
     }
-    return e->room > 0 && e->items.len == e->room ? e->items.items[0].most : e->floor;
+    e->items.len = kept;
+    return e->floor;
 }
 
 static int compare_entries(const void *a, const void *b)
 {
-    return is_lower(a, b) ? 1 : -1;
+    const struct rank_entry *x = a, *y = b;
+    return x->most != y->most ? (x->most < y->most) - (x->most > y->most)
+                              : (x->key > y->key) - (x->key < y->key);
 }
 
 /* An entry that ranks lower is none of the best. */
@@ -596,68 +633,74 @@ static double floor_of(const struct ranker *r)
                                          : -HUGE_VAL;
 }
 
-/* *passed: the entry cannot be among the best, which rank `least` or more. */
-static bool look_at(struct ranker *r, const struct rank_entry *entry, double least, bool *passed)
+/* Inserts an entry that is not there yet; drops those that then rank below the limit'th. */
+static void insert(struct ranker *r, const struct ranked *found)
 {
-    struct ranked found;
-    double floor = fmax(floor_of(r), least);
-    if (entry->most < floor) {
-        *passed = true;
-        return true;
-    }
-    if (!rank_one(r, entry, floor, &found))
-        return false;
-    if (found.rank < floor)
-        return true;
-    /* Inserts it; drops those that then rank below the limit'th. */
     struct ranking *out = r->out;
     size_t at = out->items.len;
     for (; at > 0; at--) {
         const struct ranked *before = &out->items.items[at - 1];
-        if (before->rank != found.rank ? before->rank > found.rank : before->key >= found.key)
+        if (before->rank != found->rank ? before->rank > found->rank : before->key >= found->key)
             break;
     }
-    vec_insert(&out->items, at, found);
+    if (at > 0 && out->items.items[at - 1].key == found->key)
+        return;
+    vec_insert(&out->items, at, *found);
     while (out->items.len > r->limit + RANK_TIES ||
            (out->items.len > r->limit &&
             vec_last(&out->items).rank < out->items.items[r->limit - 1].rank - RANK_SAME))
         out->items.len--;
-    return true;
 }
 
-/* Ranks the `room` entries with the highest bounds, the highest first; 0: all that can still be
- * among the best, by key, since facts of neighbours lie side by side. *done: no entry that was left
- * out could be among the best. */
-static bool take_best(struct ranker *r, size_t room, bool *done)
+/* Entries that are kept besides the limit. */
+enum { KEPT_ROOM = 650 };
+
+/* Ranks entries whose bounds are at most *ceiling, those with the highest bounds first, so that
+ * facts are read only of entries that come near the best: of the `room` with the highest bounds; 0:
+ * of all that can still be among the best. *ceiling is from then on the highest bound of those that
+ * were left out; *done: none of them could be among the best. */
+static bool take_best(struct ranker *r, size_t room, double *ceiling, bool *done)
 {
-    struct entries e = {.room = room, .floor = floor_of(r)};
+    struct entries e = {.room = room, .floor = floor_of(r), .ceiling = *ceiling, .first = HUGE_VAL};
     bool ok = true;
-    vec_clear(&r->out->items);
+    for (size_t t = 0; t < r->in->terms; t++) {
+        const struct postings *list = &r->in->lists[t];
+        if (list->items.len == 0)
+            continue;
+        e.first = fmin(e.first, (double)list->items.items[0].key);
+        e.last = fmax(e.last, (double)vec_last(&list->items).key);
+    }
     rank_talks(&r->settings, r->in, e.floor, keep_entry, &e, &r->survey);
-    *done = room == 0 || e.items.len < room;
-    if (room > 0)
-        vec_sort(&e.items, compare_entries);
-    for (size_t i = 0; ok && i < e.items.len; i++)
-        ok = look_at(r, &e.items.items[i], e.floor, done);
+    vec_sort(&e.items, compare_entries);
+    for (size_t i = 0; ok && i < e.items.len; i++) {
+        struct ranked found;
+        double floor = floor_of(r);
+        if (e.items.items[i].most < floor)
+            break;
+        ok = rank_one(r, &e.items.items[i], floor, &found);
+        if (ok && found.rank >= floor)
+            insert(r, &found);
+    }
+    *ceiling = e.floor;
+    *done = !e.left_out || floor_of(r) > e.floor;
     vec_release(&e.items);
     return ok;
 }
-
-/* Entries with the highest bounds that are ranked first, besides the limit. */
-enum { FIRST_ROOM = 100 };
 
 bool rank_best(const struct rank_settings *settings, const struct rank_input *in, size_t limit,
                struct ranking *out)
 {
     struct ranker r = {
         .settings = rank_settings_at(settings, in->average), .in = in, .limit = limit, .out = out};
+    double ceiling = HUGE_VAL;
     bool done = false;
     *out = (struct ranking){0};
     if (limit == 0)
         return true;
     r.near = mem_alloc((in->terms + 1) * sizeof *r.near);
     r.ceiling = ceiling_of(&r.settings, in);
-    bool ok = take_best(&r, limit + FIRST_ROOM, &done) && (done || take_best(&r, 0, &done));
+    bool ok = take_best(&r, limit + KEPT_ROOM, &ceiling, &done) &&
+              (done || take_best(&r, 0, &ceiling, &done));
     for (size_t i = 0; i < 3; i++)
         vec_release(&r.around[i].items);
     out->whole = r.survey.whole;
