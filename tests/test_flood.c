@@ -161,13 +161,15 @@ static void call_with_much(void *context, const char *body, size_t len, struct r
     size_t *largest = context;
     (void)body;
     *largest = len > *largest ? len : *largest;
+    static const char head[] = "{\"path\":\"";
     static char *args;
     if (!args) {
         auto_free char *text = text_of(&patterns[2], STREAM_MAX_BYTES - 64);
         struct buf made = BUF_INIT;
-        buf_addf(&made, "{\"path\":\"%.*s\"}", (int)(STREAM_MAX_BYTES - 64), text);
+        buf_addf(&made, "%sa%.*s\"}", head, (int)(STREAM_MAX_BYTES - 65), text);
         args = buf_take(&made);
     }
+    args[sizeof head - 1]++; /* a turn that repeats a failing call stops */
     *r = (struct reply){.tool_name = "read_file", .tool_args = args};
 }
 
