@@ -335,7 +335,7 @@ EXTRA_DIST += \
 	tests/counterparts/run
 
 EXTRA_DIST += doc/screens/answer.txt doc/screens/compaction.txt doc/screens/context.txt \
-	doc/screens/empty.txt doc/screens/memory.txt doc/screens/tools.txt
+	doc/screens/empty.txt doc/screens/memory.txt doc/screens/question.txt doc/screens/tools.txt
 EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
