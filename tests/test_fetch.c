@@ -2,8 +2,8 @@
  * what it fetches. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/tool.h"
@@ -330,10 +330,11 @@ TEST(a_slow_server_meets_the_deadline)
     assert_true(clock_mono_ms() - begun < 5000);
 }
 
-static void *interrupt_soon(void *unused)
+static void *interrupt_amid(void *unused)
 {
     (void)unused;
-    nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    while (raw_server_state(server).sent == 0)
+        poll(NULL, 0, 5);
     workplace_interrupt();
     return NULL;
 }
@@ -345,7 +346,7 @@ TEST(an_interrupt_ends_it)
     pthread_t thread;
     serve(&drip, 1, true);
     int64_t begun = clock_mono_ms();
-    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_amid, NULL), 0);
     assert_string_equal(fetch("/a", true), "interrupted");
     assert_true(clock_mono_ms() - begun < 5000);
     pthread_join(thread, NULL);

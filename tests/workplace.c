@@ -69,8 +69,8 @@ void workplace_link(const char *target, const char *name)
 
 void workplace_interrupt(void)
 {
+    place.stop = true; /* before a thread that is woken asks */
     assert_int_equal(write(place.wake[1], "x", 1), 1);
-    place.stop = true;
 }
 
 static const char *use(const char *tool, const char *args, bool want_error, bool preview)

@@ -2,6 +2,7 @@
 #ifndef TESTS_WORKPLACE_H
 #define TESTS_WORKPLACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "agent/tool.h"
@@ -11,7 +12,7 @@
 struct workplace {
     char *root; /* HOME/work */
     int root_fd;
-    bool stop; /* the answer of the wakeup */
+    atomic_bool stop; /* the answer of the wakeup */
     int wake[2];
     struct wakeup wakeup;
     struct toolset tools; /* of the program */
