@@ -168,10 +168,6 @@ static bool replace(const struct tool_context *context, const struct target *t,
     bool ok = paths_write_all(fd, content->data, content->len) && take_over(t, fd) &&
               fsync(fd) == 0 && fstat(fd, written) == 0;
     int fault = errno;
-    if (close(fd) != 0 && ok) {
-        ok = false;
-        fault = errno;
-    }
     bool refused = ok && (tool_stopped(context, out) || is_outdated(seen, t, true, out));
     if (ok && !refused) {
         ok = renameat(t->place.dir, temporary, t->place.dir, t->place.name) == 0;
@@ -183,6 +179,7 @@ static bool replace(const struct tool_context *context, const struct target *t,
     }
     if (!ok || refused)
         unlinkat(t->place.dir, temporary, 0);
+    close(fd); /* not before: another session removes temporary files that nobody has locked */
     if (!ok)
         fail_write(t, strerror(fault), out);
     return ok && !refused;
