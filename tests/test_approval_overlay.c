@@ -42,7 +42,7 @@ static int64_t now(void)
     return clock_ms;
 }
 
-/* What is inside the frame, in that many columns and at most as many rows. */
+/* Returns the rows inside the frame for this width and at most this height. */
 static const struct rows *draw(int width, int height, int64_t now_ms)
 {
     static const size_t corner = sizeof "┌" - 1;

@@ -1,5 +1,4 @@
-/* What the user allowed always in a project: where it is kept, and how it is listed and taken back.
- */
+/* Permissions of a project: the file that keeps them, their list, and how one is taken back. */
 #include "config/permissions.h"
 #include <sys/stat.h>
 #include <unistd.h>

@@ -320,7 +320,7 @@ TEST(levels_offer_their_tools)
     }
 }
 
-/* What can be allowed beyond the moment is told by the command (simple_command.h). */
+/* The command decides what a session may allow (simple_command.h). */
 TEST(a_session_allows_no_other_program)
 {
     static const struct {

@@ -202,7 +202,7 @@ TEST(a_preview_is_clean)
     assert_says(out, "-\xe2\x90\x9b[2J<0xFF>\n", "+\xe2\x90\x9b]0;title\xe2\x90\x87\n");
 }
 
-/* What is too large to be compared, or may not be read, is replaced all the same. */
+/* A file that is too large to be compared, or may not be read, is replaced all the same. */
 TEST(shows_the_whole_where_nothing_can_be_compared)
 {
     workplace_put("work/a", "");

@@ -33,7 +33,7 @@ struct tool_sight {
 };
 void tool_sight_release(struct tool_sight *sight);
 
-/* What a call that runs has put out since the last such piece. */
+/* A piece of the output of a running call: the bytes since the last piece. */
 struct tool_output {
     const char *call; /* id; set by the turn */
     const char *text; /* valid, without control characters but newline, tab and CR, which begins its
