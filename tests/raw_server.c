@@ -21,7 +21,8 @@
 #define BLOCK_BYTES ((size_t)256 * 1024)
 
 struct raw_server {
-    const struct raw_reply *replies, *reply; /* all, and that of the newest request */
+    struct raw_reply *replies;     /* a copy: the thread may outlive the caller's array */
+    const struct raw_reply *reply; /* that of the newest request */
     size_t count;
     char *url;
     int listener, stop[2];
@@ -191,12 +192,13 @@ struct raw_server *raw_server_start(const struct raw_reply *replies, size_t coun
     struct raw_server *s = mem_alloc(sizeof *s);
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t len = sizeof address;
-    *s = (struct raw_server){.replies = replies,
+    *s = (struct raw_server){.replies = mem_alloc(count * sizeof *replies),
                              .count = count,
                              .connection = -1,
                              .heard = BUF_INIT,
                              .block = BUF_INIT,
                              .all = BUF_INIT};
+    memcpy(s->replies, replies, count * sizeof *replies);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     s->listener = socket(AF_INET, SOCK_STREAM, 0);
     if (s->listener < 0 || bind(s->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
@@ -224,6 +226,7 @@ void raw_server_stop(struct raw_server *s)
     buf_release(&s->heard);
     buf_release(&s->block);
     buf_release(&s->all);
+    free(s->replies);
     free(s->url);
     free(s);
 }

@@ -18,8 +18,8 @@ struct raw_reply {
 
 struct raw_server;
 
-/* The n-th request gets the n-th reply, all that follow the last one. The replies are borrowed.
- * Ends the test program with a message on failure. */
+/* The n-th request gets the n-th reply, all that follow the last one. The texts of the
+ * replies are borrowed. Ends the test program with a message on failure. */
 struct raw_server *raw_server_start(const struct raw_reply *replies, size_t count);
 void raw_server_stop(struct raw_server *s);
 
