@@ -418,6 +418,7 @@ TEST_IF(capability_compaction(), what_writes_or_runs_a_model_is_there_where_it_w
 {
     static const char *const reading[] = {"tiro_memory_search",       "tiro_memory_read",
                                           "tiro_sessions_search",     "tiro_session_read",
+                                          "tiro_read",                "tiro_capabilities",
                                           "tiro_rag_search",          "tiro_rag_corpora",
                                           "tiro_memory_search_nodes", "tiro_memory_open_nodes"};
     static const struct {
@@ -427,6 +428,8 @@ TEST_IF(capability_compaction(), what_writes_or_runs_a_model_is_there_where_it_w
     } writing[] = {{"tiro_run", MCP_RUN, true},
                    {"tiro_resume", MCP_RUN, true},
                    {"tiro_compact", MCP_RUN, true},
+                   {"tiro_interrupt", MCP_RUN, false},
+                   {"tiro_archive", MCP_RUN, false},
                    {"tiro_rag_ingest", MCP_CORPORA, true},
                    {"tiro_memory_create_entities", MCP_GRAPH, false},
                    {"tiro_memory_delete_relations", MCP_GRAPH, true}};
@@ -667,6 +670,12 @@ TEST(what_is_switched_off_says_so)
     start_legacy(0);
     assert_null(listed("tiro_memory_search"));
     assert_failure(call("tiro_memory_search", "{'query':'a'}"), "MEMORY_DISABLED", NULL);
+    const struct json *can = succeed("tiro_capabilities", "{}");
+    assert_false(json_get_bool(can, "memory", true));
+    assert_text(json_get_string(can, "memory_reason"), "command line"); /* as surface_set() sets */
+    assert_text(json_get_string(can, "learned_reason"), "command line");
+    assert_true(json_get_bool(can, "graph", false));
+    assert_null(json_get(can, "graph_reason"));
     stop();
     surface_set(CONFIG_MEMORY_ENABLED, "true");
     surface_set(CONFIG_SESSION_PERSIST, "false");
@@ -710,6 +719,27 @@ TEST(a_cancelled_turn_is_interrupted_and_not_answered)
     succeed("tiro_resume", support_text("{'session_id':'%s','prompt':'third'}", session));
     stop();
     assert_false(was_heard(answers, &waits));
+}
+
+TEST(a_turn_is_interrupted_and_its_session_archived)
+{
+    start_legacy(MCP_RUN);
+    const char *session = run_prompt("first");
+    const char *named = support_text("{'session_id':'%s'}", session);
+    QUEUE(surface_server(), .text = "never", .hold = true);
+    int waits =
+        send_call("tiro_resume", support_text("{'session_id':'%s','prompt':'second'}", session));
+    assert_true(model_server_wait(surface_server(), 2, WAIT_MS));
+    assert_false(json_get_bool(call("tiro_interrupt", named), "isError", false));
+    const struct json *turn = json_get(result_of(await(answers, &waits)), "structuredContent");
+    assert_string_equal(json_get_string(turn, "stop_reason"), "cancelled");
+    model_server_release(surface_server());
+    assert_failure(call("tiro_interrupt", named), "SESSION_NOT_RUNNING", NULL);
+    const struct json *read = succeed("tiro_read", named);
+    assert_int_equal(json_get_int(read, "turns", 0), 2);
+    assert_null(json_get(read, "archived"));
+    succeed("tiro_archive", named);
+    assert_non_null(json_get(succeed("tiro_read", named), "archived"));
 }
 
 /* --- resources -------------------------------------------------------------------------------- */

@@ -182,6 +182,10 @@ TEST(what_is_switched_off_is_refused_by_name)
     assert_false(json_get_bool(can, "store", true));
     assert_false(json_get_bool(can, "compaction", true));
     assert_false(json_get_bool(can, "memory", true));
+    if (capability_memory()) {
+        assert_text(text_of(can, "memory_reason"), "turned off on the command line");
+        assert_null(json_get(can, "graph_reason"));
+    }
     (void)rpc_client_error(&client, "compaction/run", PARAMS(""), "SESSION_COMPACTION_DISABLED");
     (void)rpc_client_error(&client, "memory/search", "{'query':'x'}", "MEMORY_DISABLED");
     (void)rpc_client_error(&client, "session/import", "{'content':'{}'}",

@@ -57,6 +57,7 @@ static void diagnosis_begin(struct diagnosis *d)
         operation_call(&context, &operation_engine_info, NULL, &d->engine, &d->service_fault)) {
         d->built = can.built_store;
         d->kept = can.store;
+        shape_release(operation_capabilities_get.result, &can);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "chat/transcript_text.h"
 #include "serve/contract.h"
 #include "serve/mcp_private.h"
+#include "session/config_operations.h"
 #include "session/conversation_operations.h"
 #include "session/corpus_operations.h"
 #include "session/graph_operations.h"
@@ -335,6 +336,16 @@ static const struct mcp_tool tools[] = {
      .operation = &operation_session_history,
      .result = &page_shape,
      .text = page_text},
+    {.name = "tiro_read",
+     .title = "Read about a session",
+     .description = "Tell what a session is: its title, model, labels, directory, times, number of "
+                    "turns, tokens, and whether it is archived. tiro_session_read gives the text.",
+     .operation = &operation_session_read},
+    {.name = "tiro_capabilities",
+     .title = "What is there",
+     .description = "Tell which parts of tiro are there (saved sessions, compaction, memory, graph, "
+                    "corpora, learned items), and why one is not.",
+     .operation = &operation_capabilities_get},
     {.name = "tiro_rag_search",
      .title = "Search documents",
      .description = "Search the documents of a corpus, or of all, by meaning and words. Gives "
@@ -384,6 +395,19 @@ static const struct mcp_tool tools[] = {
      .right = MCP_RUN,
      .destroys = true,
      .reaches_out = true},
+    {.name = "tiro_interrupt",
+     .title = "Interrupt a session",
+     .description = "Stop the turn or the compaction that runs in a session of this server; the "
+                    "part of the answer that arrived is kept.",
+     .operation = &operation_turn_interrupt,
+     .right = MCP_RUN},
+    {.name = "tiro_archive",
+     .title = "Archive a session",
+     .description = "Put a session away: it is no longer listed, and can still be found and read. "
+                    "tiro_resume takes it out again.",
+     .operation = &operation_session_archive,
+     .right = MCP_RUN,
+     .repeatable = true},
     {.name = "tiro_rag_ingest",
      .title = "Add a document",
      .description = "Add a text to a corpus; it replaces a text of the same name.",

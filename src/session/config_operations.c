@@ -264,34 +264,44 @@ const struct operation operation_engine_info = {
     .run = run_info,
 };
 
+#define PARTS(X)                                                                                   \
+    X(store, NEED_STORE, "Sessions are saved.")                                                    \
+    X(compaction, NEED_COMPACTION, "Histories are shortened.")                                     \
+    X(memory, NEED_MEMORY, "Messages are indexed and can be searched.")                            \
+    X(graph, NEED_GRAPH, "There is a graph of facts.")                                             \
+    X(corpora, NEED_CORPORA, "Documents can be searched.")                                         \
+    X(learned, NEED_MEMORY | NEED_LEARNED, "Learned items are given to the model.")
+
 static bool run_capabilities(struct operation_context *c, const void *params, void *result,
                              struct error *e)
 {
-    const bool store = capability_store(), compaction = capability_compaction(),
-               memory = capability_memory();
+    struct capabilities *can = result;
+    struct error reason;
     (void)params, (void)e;
-    *(struct capabilities *)result = (struct capabilities){
-        .store = store && config_boolean(c->config, CONFIG_SESSION_PERSIST),
-        .compaction = compaction && config_boolean(c->config, CONFIG_COMPACTION_ENABLED),
-        .memory = memory && config_boolean(c->config, CONFIG_MEMORY_ENABLED),
-        .built_store = store,
-        .built_compaction = compaction,
-        .built_memory = memory};
+    can->built_store = capability_store();
+    can->built_compaction = capability_compaction();
+    can->built_memory = capability_memory();
+#define X(part, needs, help)                                                                       \
+    can->part = operation_has(needs, c->config, &reason);                                          \
+    can->part##_reason = can->part ? NULL : mem_strdup(reason.text);
+    PARTS(X)
+#undef X
     return true;
 }
 
+#define X(part, needs, help)                                                                       \
+    SHAPE_REQ(capabilities, part, help),                                                           \
+        SHAPE_OPT(capabilities, part##_reason, "Why this is false; absent: it is true."),
 const struct operation operation_capabilities_get = {
     OPERATION("capabilities/get", CLIENT, CALLER,
-              "Tells what the build and the configuration allow."),
-    .result =
-        RESULT("capabilities", capabilities, SHAPE_REQ(capabilities, store, "Sessions are saved."),
-               SHAPE_REQ(capabilities, compaction, "Histories are shortened."),
-               SHAPE_REQ(capabilities, memory, "Messages are indexed and can be searched."),
-               SHAPE_REQ(capabilities, built_store, "The program can save sessions."),
-               SHAPE_REQ(capabilities, built_compaction, "The program can shorten histories."),
-               SHAPE_REQ(capabilities, built_memory, "The program has a memory.")),
+              "Tells what the build, the configuration and the command line allow."),
+    .result = RESULT("capabilities", capabilities,
+                     PARTS(X) SHAPE_REQ(capabilities, built_store, "The program can save sessions."),
+                     SHAPE_REQ(capabilities, built_compaction, "The program can shorten histories."),
+                     SHAPE_REQ(capabilities, built_memory, "The program has a memory.")),
     .run = run_capabilities,
 };
+#undef X
 
 void config_check(const struct config *config, const char *file, struct config_problems *problems)
 {

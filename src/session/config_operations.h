@@ -40,10 +40,13 @@ struct engine_info {
     char *name, *version;
 };
 
-/* The parts that the build has and the configuration allows. */
+/* The parts that the build has and the configuration and the command line allow; for each that is
+ * not there the reason, for people. */
 struct capabilities {
-    bool store, compaction, memory;                   /* by both */
-    bool built_store, built_compaction, built_memory; /* by the build */
+    bool store, compaction, memory, graph, corpora, learned;
+    bool built_store, built_compaction, built_memory; /* by the build alone */
+    char *store_reason, *compaction_reason, *memory_reason, *graph_reason, *corpora_reason,
+        *learned_reason; /* NULL: it is there */
 };
 
 /* Adds problems of values that only the engine can check. `file` is the path of the user's file,

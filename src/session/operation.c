@@ -137,6 +137,20 @@ static bool parts_are_there(unsigned lacking, struct error *e)
     return true;
 }
 
+bool operation_has(unsigned needs, const struct config *config, struct error *e)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!(needs & parts[i].need) ||
+            (parts[i].built() && config_boolean(config, parts[i].enabled)))
+            continue;
+        (void)parts[i].tell(false, e);
+        if (parts[i].built() && config_origin(config, parts[i].enabled) == CONFIG_FROM_COMMAND_LINE)
+            err_set(e, e->code, "turned off on the command line of this tiro");
+        return false;
+    }
+    return true;
+}
+
 bool operation_offered(const struct operation *o, const struct config *config, struct error *e)
 {
     return parts_are_there(o->needs & ~allowed_by(config, o), e);

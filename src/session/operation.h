@@ -232,6 +232,10 @@ char *operation_lines(const struct operation *o, const void *result);
 /* True if the operation changes something: it is done even if no caller waits for the answer. */
 bool operation_lasts(const struct operation *o);
 
+/* True if build, configuration and command line have these parts (NEED_MEMORY … NEED_COMPACTION);
+ * false with the reason why the first lacks. */
+bool operation_has(unsigned needs, const struct config *config, struct error *e);
+
 /* True if build and configuration meet the row's needs; false with the error of the missing one.
  * The store and the stream are checked when the row is called. */
 bool operation_offered(const struct operation *o, const struct config *config, struct error *e);
