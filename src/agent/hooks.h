@@ -14,19 +14,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "chat/message.h"
+#include "knowledge/trust.h"
 
 struct agent;
 struct turn;
-
-/* X(NAME, name in [hooks], name of the event on standard input) */
-#define HOOKS(X)                                                                                   \
-    X(SESSION_START, "session_start", "SessionStart")                                              \
-    X(PROMPT, "prompt", "UserPromptSubmit")                                                        \
-    X(TOOL_ASK, "tool_ask", "PreToolUse")                                                          \
-    X(TOOL_DONE, "tool_done", "PostToolUse")                                                       \
-    X(TURN_END, "turn_end", "Stop")                                                                \
-    X(PRE_COMPACT, "pre_compact", "PreCompact")                                                    \
-    X(POST_COMPACT, "post_compact", "PostCompact")
 
 enum hook {
 #define X(id, name, event) HOOK_##id,

@@ -54,6 +54,16 @@ bool permissions_read(const char *project, struct permissions *out, struct error
     return all != NULL;
 }
 
+bool permissions_projects(struct permissions *out, struct error *e)
+{
+    auto_free char *path = file_path();
+    AUTO(json_free_local) struct json *all = read_all(path, e);
+    *out = (struct permissions){0};
+    for (const struct json *v = all ? json_first(all) : NULL; v; v = json_next(v))
+        vec_push(out, mem_strdup(json_name(v)));
+    return all != NULL;
+}
+
 bool permissions_set(const char *project, const char *permission, bool allowed, struct error *e)
 {
     auto_free char *dir = paths_dir(PATHS_DATA), *path = file_path();

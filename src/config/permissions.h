@@ -19,6 +19,9 @@ void permissions_release(struct permissions *p);
  * read or has another form; `out` is empty then. To be released in either case. */
 bool permissions_read(const char *project, struct permissions *out, struct error *e);
 
+/* The projects that have permissions, as permissions_read() in all else. */
+bool permissions_projects(struct permissions *out, struct error *e);
+
 /* Adds a permission or removes it, under a lock. FILE_ERROR: the file cannot be read, and stays as
  * it is, or cannot be written. */
 bool permissions_set(const char *project, const char *permission, bool allowed, struct error *e);

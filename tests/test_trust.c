@@ -1,0 +1,286 @@
+/* The parts of a project that could run something, and the trust in them. */
+#include "knowledge/trust.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/paths.h"
+#include "tests/suite.h"
+
+static struct project_parts parts;
+
+static int set_up(void **state)
+{
+    support_setup(state);
+    assert_int_equal(mkdir(support_path(".git"), 0700), 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    project_parts_release(&parts);
+    return support_teardown(state);
+}
+
+FIXTURE(set_up, tear_down);
+
+static void settings(const char *text)
+{
+    mkdir(support_path(".claude"), 0700);
+    support_write(support_path(".claude/settings.json"), support_json(text));
+}
+
+static void gather(void)
+{
+    project_parts_release(&parts);
+    project_parts_gather(support_dir(), &parts);
+}
+
+/* "PreToolUse|matcher|command" of each part, in lines. */
+static const char *gathered(void)
+{
+    struct buf out = BUF_INIT;
+    gather();
+    for (size_t i = 0; i < parts.items.len; i++)
+        buf_addf(&out, "%s|%s|%s\n", parts.items.items[i].name,
+                 parts.items.items[i].kind == PART_FILE ? "" : parts.items.items[i].detail,
+                 parts.items.items[i].text);
+    return support_keep(buf_take(&out));
+}
+
+static void faulty(const char *text)
+{
+    assert_string_equal(gathered(), "");
+    assert_non_null(parts.faults);
+    if (!strstr(parts.faults, text))
+        fail_msg("%s", parts.faults);
+    assert_false(trust_holds(&parts));
+}
+
+static void grant(void)
+{
+    struct error e = {0};
+    gather();
+    if (!trust_grant(&parts, &e))
+        fail_msg("%s", e.text);
+    assert_true(trust_holds(&parts));
+}
+
+static void holds(bool wanted)
+{
+    gather();
+    assert_int_equal(trust_holds(&parts), wanted);
+}
+
+#define ONE                                                                                        \
+    "{'hooks':{'PreToolUse':[{'matcher':'Bash','hooks':[{'type':'command','command':'%s'}]}]}}"
+
+TEST(hooks_of_a_project)
+{
+    assert_string_equal(gathered(), "");
+    assert_null(parts.faults);
+    assert_string_equal(parts.directory, support_dir());
+    settings(
+        "{'hooks':{'PreToolUse':[{'matcher':'Bash|Edit','hooks':["
+        "{'type':'command','command':'one'},{'type':'prompt','command':'no'},"
+        "{'type':'command'},{'command':'two'}]},{'hooks':[{'command':'three'}]},7,null],"
+        "'Notification':[{'hooks':[{'command':'no'}]}],"
+        "'Stop':[{'hooks':[{'command':'four'}]}]},'permissions':{'allow':['Bash']}}");
+    assert_string_equal(gathered(),
+                        "PreToolUse|Bash|Edit|one\nPreToolUse|Bash|Edit|two\n"
+                        "PreToolUse||three\nStop||four\n");
+    assert_null(parts.faults);
+    settings("{'hooks':[1,{'PreToolUse':3}]}");
+    assert_string_equal(gathered(), "");
+    settings("{'hooks':");
+    faulty("settings.json was passed over: ");
+}
+
+TEST(the_programs_of_a_hook_are_parts)
+{
+    support_write(support_path("check.sh"), "#!/bin/sh\nexit 0\n");
+    mkdir(support_path("tools"), 0700);
+    support_write(support_path("tools/a.py"), "pass\n");
+    settings(support_text(ONE,
+                          "\\'$CLAUDE_PROJECT_DIR\\'/check.sh -x; python3 tools/a.py "
+                          "./check.sh ../other tools"));
+    assert_non_null(strstr(gathered(), "check.sh||#!/bin/sh\nexit 0\n\ntools/a.py||pass\n\n"));
+    assert_int_equal(parts.items.len, 3);
+    assert_true(project_parts_unchanged(&parts));
+    grant();
+    holds(true);
+    support_write(support_path("tools/a.py"), "evil\n");
+    holds(false);
+    grant();
+    support_write(support_path("tools/a.py"), "pass\n");
+    assert_false(project_parts_unchanged(&parts));
+    grant();
+    assert_true(project_parts_unchanged(&parts));
+    assert_int_equal(unlink(support_path("tools/a.py")), 0);
+    assert_false(project_parts_unchanged(&parts));
+}
+
+/* A program that is a link counts with its content, or beyond the project with its target. */
+TEST(a_program_that_is_a_link)
+{
+    support_write(support_path("real.sh"), "exit 0\n");
+    settings(support_text(ONE, "./check.sh"));
+    assert_int_equal(symlink("real.sh", support_path("check.sh")), 0);
+    assert_non_null(strstr(gathered(), "check.sh||exit 0\n"));
+    grant();
+    support_write(support_path("real.sh"), "exit 1\n");
+    holds(false);
+    grant();
+    assert_int_equal(unlink(support_path("check.sh")), 0);
+    assert_int_equal(symlink("/bin/sh", support_path("check.sh")), 0);
+    holds(false);
+    assert_non_null(strstr(gathered(), "check.sh||a link to /"));
+}
+
+TEST(any_change_of_a_part_ends_trust)
+{
+    static const char *const others[] = {
+        "{'hooks':{'PreToolUse':[{'matcher':'Bash','hooks':[{'command':'true'}]}]}}",
+        "{'hooks':{'PreToolUse':[{'matcher':'Edit','hooks':[{'command':'true'}]}]}}",
+        "{'hooks':{'Stop':[{'matcher':'Bash','hooks':[{'command':'true'}]}]}}",
+        "{'hooks':{'PreToolUse':[{'matcher':'Bash','hooks':[{'command':'true'},{'command':'x'}]}"
+        "]}}"};
+    holds(false);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        settings(others[i]);
+        holds(false);
+        grant();
+        holds(true);
+    }
+    settings(support_text(ONE, "true"));
+    holds(false); /* of several grants the last one holds */
+    settings(support_text(ONE, "true "));
+    holds(false);
+}
+
+/* A space before the member: another text of the same parts. */
+TEST(a_change_of_something_else_does_not)
+{
+    settings(support_text(ONE, "true"));
+    grant();
+    settings(support_text(" " ONE, "true"));
+    holds(true);
+    mkdir(support_path("sub"), 0700);
+    project_parts_release(&parts);
+    project_parts_gather(support_path("sub"), &parts); /* of the same project */
+    assert_true(trust_holds(&parts));
+}
+
+TEST(trust_is_listed_and_taken_back)
+{
+    struct permissions all;
+    struct error e = {0};
+    settings(support_text(ONE, "true"));
+    assert_true(permissions_set(support_dir(), "write_file", true, &e));
+    assert_true(permissions_set("/another", "write_file", true, &e));
+    grant();
+    assert_true(trust_list(&all, &e));
+    assert_int_equal(all.len, 1);
+    assert_string_equal(all.items[0], support_dir());
+    permissions_release(&all);
+    assert_true(trust_revoke(support_dir(), &e));
+    holds(false);
+    assert_true(trust_list(&all, &e));
+    assert_int_equal(all.len, 0);
+    permissions_release(&all);
+    assert_true(permissions_read(support_dir(), &all, &e));
+    assert_int_equal(all.len, 1); /* the permission of a tool stays */
+    permissions_release(&all);
+}
+
+/* The hash is SHA-256: this one was made by sha256sum. */
+TEST(the_hash_of_a_file)
+{
+    support_write(support_path("check.sh"), "abc");
+    settings(support_text(ONE, "./check.sh"));
+    gather();
+    assert_string_equal(parts.items.items[1].detail,
+                        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    struct buf long_text = BUF_INIT;
+    for (int i = 0; i < 1000; i++)
+        buf_addstr(&long_text, "0123456789");
+    support_write(support_path("check.sh"), long_text.data);
+    buf_release(&long_text);
+    gather();
+    assert_string_equal(parts.items.items[1].detail,
+                        "4c207598af7a20db0e3334dd044399a40e467cb81b37f7ba05a4f76dcbd8fd59");
+}
+
+TEST(a_question_shows_everything_revealed)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    support_write(support_path("check.sh"), "echo \033[2J\nhook Stop:\n");
+    settings(support_text(ONE, "./check.sh \\u202e\\nhook Stop:\\r"));
+    gather();
+    project_parts_describe(&parts, &text);
+    assert_string_equal(
+        text.data,
+        support_text("%s\nwould run these programs as you, without further questions:\n\n"
+                     "hook PreToolUse for Bash:\n    ./check.sh <U+202E>\n    hook Stop:␍\n\n"
+                     "file check.sh:\n    echo ␛[2J\n    hook Stop:\n",
+                     support_dir()));
+}
+
+/* --- a hostile repository --------------------------------------------------------------------- */
+
+TEST(links_of_a_hostile_repository)
+{
+    support_write(support_path("outside.json"), support_json(support_text(ONE, "evil")));
+    mkdir(support_path(".claude"), 0700);
+    assert_int_equal(symlink("../outside.json", support_path(".claude/settings.json")), 0);
+    faulty("/.claude/settings.json was passed over: a symbolic link is not followed here");
+    assert_int_equal(unlink(support_path(".claude/settings.json")), 0);
+    assert_int_equal(rmdir(support_path(".claude")), 0);
+    mkdir(support_path("elsewhere"), 0700);
+    support_write(support_path("elsewhere/settings.json"), support_json(support_text(ONE, "evil")));
+    assert_int_equal(symlink("elsewhere", support_path(".claude")), 0);
+    faulty("a symbolic link is not followed here");
+}
+
+TEST(files_that_would_cost_much)
+{
+    mkdir(support_path(".claude"), 0700);
+    int fd = open(support_path(".claude/settings.json"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);
+    close(fd);
+    faulty("it has more than 1 MiB");
+    assert_int_equal(unlink(support_path(".claude/settings.json")), 0);
+    assert_int_equal(mkfifo(support_path(".claude/settings.json"), 0600), 0);
+    faulty("it is no regular file");
+    assert_int_equal(unlink(support_path(".claude/settings.json")), 0);
+    assert_int_equal(mkdir(support_path(".claude/settings.json"), 0700), 0);
+    faulty("it is no regular file");
+}
+
+TEST(more_than_can_be_shown_is_never_trusted)
+{
+    struct error e = {0};
+    struct buf text = BUF_INIT;
+    buf_addstr(&text, "{'hooks':{'Stop':[{'hooks':[");
+    for (int i = 0; i <= PROJECT_PARTS; i++)
+        buf_addf(&text, "%s{'command':'%d'}", i ? "," : "", i);
+    buf_addstr(&text, "]}]}}");
+    settings(text.data);
+    buf_release(&text);
+    gather();
+    assert_true(parts.excessive);
+    assert_non_null(strstr(parts.faults, "more than can be shown"));
+    assert_false(trust_grant(&parts, &e));
+    assert_int_equal(e.code, ERR_FORBIDDEN);
+    int fd = open(support_path("check.sh"), O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);
+    close(fd);
+    settings(support_text(ONE, "./check.sh"));
+    gather();
+    assert_true(parts.excessive);
+    assert_false(trust_grant(&parts, &e));
+    assert_false(trust_holds(&parts));
+}
