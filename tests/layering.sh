@@ -19,10 +19,11 @@ provider: base config chat provider
 index:    base config chat store provider index
 memory:   base config chat store provider index memory
 compact:  base config chat store provider compact
-knowledge: base config chat store provider index memory compact knowledge
 rpc:      base rpc
-agent:    base config chat store provider index memory compact knowledge rpc agent
-session:  base config chat store provider index memory compact knowledge rpc agent session
+mcp:      base config chat provider rpc mcp
+knowledge: base config chat store provider index memory compact mcp knowledge
+agent:    base config chat store provider index memory compact rpc mcp knowledge agent
+session:  base config chat store provider index memory compact rpc mcp knowledge agent session
 serve:    base config chat session rpc serve
 ui/term:       base config ui/term
 ui/text:       base ui/term ui/text

@@ -136,6 +136,7 @@ SUITE_TESTS = \
 	tests/test_memory_read.c \
 	tests/test_memory_sink.c \
 	tests/test_memory_sqlite.c \
+	tests/test_mcp_config.c \
 	tests/test_memory_store.c \
 	tests/test_memory_tabs.c \
 	tests/test_memory_words.c \

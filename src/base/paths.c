@@ -103,9 +103,12 @@ void paths_sync_parent(const char *path)
 int paths_open_readable(const char *path, enum paths_kind kind, struct error *e)
 {
     /* O_NONBLOCK while it opens: a named pipe without a writer would never return. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int no_link = kind == PATHS_FILE_NO_LINK ? O_NOFOLLOW : 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | no_link);
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0) {
+    if (fd < 0 && no_link && errno == ELOOP) {
+        err_set(e, ERR_FILE_ERROR, "%s is a symbolic link; put a file there", path);
+    } else if (fd < 0 || fstat(fd, &st) < 0) {
         err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", path);
     } else if (!S_ISREG(st.st_mode) && !(kind == PATHS_FILE_OR_PIPE && S_ISFIFO(st.st_mode))) {
         err_set(e, ERR_FILE_ERROR, "%s is not a regular file; name another", path);

@@ -31,8 +31,9 @@ bool paths_make_dir(const char *path, struct error *e);
 void paths_sync_parent(const char *path);
 
 enum paths_kind {
-    PATHS_FILE,        /* a regular file */
-    PATHS_FILE_OR_PIPE /* the writer of a pipe can keep its reader waiting */
+    PATHS_FILE,         /* a regular file */
+    PATHS_FILE_NO_LINK, /* the same, and its name is no symbolic link */
+    PATHS_FILE_OR_PIPE  /* the writer of a pipe can keep its reader waiting */
 };
 
 /* Opens a file of the kind for reading; -1 with FILE_ERROR, which names the path, for anything
