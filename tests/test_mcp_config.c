@@ -92,7 +92,7 @@ TEST(a_program_and_an_address_are_read)
     assert_string_equal(web->url, "https://u:pass@example.org/mcp");
     assert_string_equal(web->headers.items[0].value, "abc");
     assert_int_equal(web->timeout_s, 5);
-    assert_null(strstr(web->shown, "pass"));
+    assert_string_equal(web->shown, "https://****@example.org/mcp; headers: X-Key=${TOKEN}");
 }
 
 TEST(a_broken_server_is_listed_and_hides_no_other)

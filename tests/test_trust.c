@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "mcp/config.h"
 #include "tests/suite.h"
 
 static struct project_parts parts;
@@ -283,4 +284,64 @@ TEST(more_than_can_be_shown_is_never_trusted)
     assert_true(parts.excessive);
     assert_false(trust_grant(&parts, &e));
     assert_false(trust_holds(&parts));
+}
+
+/* --- servers ---------------------------------------------------------------------------------- */
+
+static void project_servers(const char *text)
+{
+    support_write(support_path(".mcp.json"), support_json(text));
+}
+
+/* Names of the servers that may be started. */
+static const char *startable(void)
+{
+    struct mcp_servers servers;
+    struct buf out = BUF_INIT;
+    gather();
+    mcp_servers_read(support_dir(), NULL, &servers);
+    trust_mark_servers(&parts, trust_holds(&parts), &servers);
+    for (size_t i = 0; i < servers.len; i++)
+        buf_addf(&out, "%s%s", servers.items[i].name, servers.items[i].fault ? "! " : " ");
+    mcp_servers_release(&servers);
+    return support_keep(buf_take(&out));
+}
+
+TEST(servers_of_a_project_wait_for_trust)
+{
+    assert_int_equal(mkdir(support_path("tools"), 0700), 0);
+    support_write(support_path("tools/run.sh"), "echo");
+    support_write(support_path("tools/data.json"), "{}");
+    project_servers(
+        "{'mcpServers':{'a':{'command':'./run.sh','args':['data.json','../x.py'],"
+        "'cwd':'tools','env':{'KEY':'1'}},'b':{'url':'https://example.org/'}}}");
+    support_write(support_path("x.py"), "print()");
+    const char *all = gathered();
+    assert_string_equal(all,
+                        support_text("a|%s|./run.sh data.json ../x.py; in tools; environment: KEY\n"
+                                     "tools/./run.sh||echo\ntools/../x.py||print()\n"
+                                     "b|%s|https://example.org/\n",
+                                     parts.items.items[0].detail, parts.items.items[3].detail));
+    assert_string_equal(startable(), "a! b! ");
+    grant();
+    assert_string_equal(startable(), "a b ");
+    support_write(support_path("x.py"), "import os");
+    assert_string_equal(startable(), "a! b! ");
+    support_write(support_path("x.py"), "print()");
+    support_write(support_path("tools/data.json"), "[]");
+    assert_string_equal(startable(), "a b ");
+    project_servers("{'mcpServers':{'a':{'command':'./run.sh','cwd':'tools'}}}");
+    assert_string_equal(startable(), "a! ");
+}
+
+TEST(a_server_is_started_as_it_was_trusted)
+{
+    struct mcp_servers servers;
+    project_servers("{'mcpServers':{'a':{'command':'x'}}}");
+    grant();
+    project_servers("{'mcpServers':{'a':{'command':'x','args':['evil']}}}");
+    mcp_servers_read(support_dir(), NULL, &servers);
+    trust_mark_servers(&parts, true, &servers);
+    assert_string_equal(servers.items[0].fault, "you do not trust this project yet");
+    mcp_servers_release(&servers);
 }

@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "config/permissions.h"
 #include "knowledge/project.h"
+#include "mcp/config.h"
 
 enum {
     ALL_BYTES = 512 * 1024, /* of the texts of all parts */
@@ -342,8 +343,62 @@ static void collect_hooks(struct project_parts *p)
     }
 }
 
+/* --- servers ---------------------------------------------------------------------------------- */
+
+/* Adds a word of a server's command line, if it names a program of the project. */
+static void add_server_program(struct project_parts *p, const char *directory, const char *word,
+                               bool command)
+{
+    static const char *const endings[] = {".js", ".mjs", ".cjs", ".ts",  ".py",
+                                          ".rb", ".pl",  ".sh",  ".php", ".lua"};
+    auto_free char *whole = *word == '/' ? mem_strdup(word) : paths_join(directory, word);
+    size_t len = strlen(p->directory) > 1 ? strlen(p->directory) : 0;
+    const char *dot = strrchr(word, '.');
+    struct stat st;
+    bool program = command && strchr(word, '/');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        program = program || strcmp(dot, endings[i]) == 0;
+    if (program && strncmp(whole, p->directory, len) == 0 && whole[len] == '/' &&
+        stat(whole, &st) == 0 && S_ISREG(st.st_mode))
+        project_parts_add_file(p, whole + len + 1);
+}
+
+static void collect_servers(struct project_parts *p)
+{
+    AUTO(mcp_servers_release) struct mcp_servers servers;
+    mcp_servers_read(p->directory, NULL, &servers);
+    for (size_t i = 0; i < servers.len; i++) {
+        const struct mcp_server *s = &servers.items[i];
+        if (strcmp(s->origin, "project") != 0 || !s->definition)
+            continue;
+        project_parts_add(p, PART_SERVER, s->name, s->shown, s->definition);
+        if (s->command)
+            add_server_program(p, s->cwd, s->command, true);
+        for (size_t k = 0; k < s->args.len; k++)
+            add_server_program(p, s->cwd, s->args.items[k], false);
+    }
+}
+
+void trust_mark_servers(const struct project_parts *p, bool trusted, struct mcp_servers *servers)
+{
+    for (size_t i = 0; i < servers->len; i++) {
+        struct mcp_server *s = &servers->items[i];
+        bool held = false;
+        if (s->fault || strcmp(s->origin, "project") != 0)
+            continue;
+        for (size_t k = 0; trusted && k < p->items.len; k++)
+            held = held || (p->items.items[k].kind == PART_SERVER &&
+                            strcmp(p->items.items[k].name, s->name) == 0 &&
+                            strcmp(p->items.items[k].detail, s->definition) == 0);
+        if (!held)
+            s->fault = mem_strdup("you do not trust this project yet");
+    }
+}
+
+/* --- gathering -------------------------------------------------------------------------------- */
+
 /* A collector adds the parts of one kind of file. */
-static void (*const collectors[])(struct project_parts *p) = {collect_hooks};
+static void (*const collectors[])(struct project_parts *p) = {collect_hooks, collect_servers};
 
 void project_parts_gather(const char *directory, struct project_parts *out)
 {

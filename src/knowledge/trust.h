@@ -15,6 +15,8 @@
 #include "base/vec.h"
 #include "config/permissions.h"
 
+struct mcp_servers;
+
 /* The moments at which hooks run. X(NAME, name in [hooks], name of the event in settings.json and
  * on standard input) */
 #define HOOKS(X)                                                                                   \
@@ -78,6 +80,10 @@ bool trust_is_permission(const char *permission);
 
 /* Takes the trust of a directory back. */
 bool trust_revoke(const char *directory, struct error *e);
+
+/* Marks with a fault the project's servers that are not among these parts as they are, and all of
+ * them unless the user trusts the parts. */
+void trust_mark_servers(const struct project_parts *p, bool trusted, struct mcp_servers *servers);
 
 /* --- for collectors: the functions of the table in trust.c ------------------------------------ */
 

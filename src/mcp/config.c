@@ -198,8 +198,8 @@ static void show_pairs(struct buf *out, const char *title, const struct mcp_pair
 static char *show(const struct mcp_server *s)
 {
     AUTO(buf_release) struct buf raw = BUF_INIT, out = BUF_INIT;
-    if (s->url && !url_mask(&raw, s->url))
-        buf_addstr(&raw, s->url);
+    if (s->url)
+        (void)url_mask(&raw, s->url);
     if (s->command)
         show_word(&raw, s->command);
     for (size_t i = 0; i < s->args.len; i++) {
