@@ -169,6 +169,7 @@ SUITE_TESTS = \
 	tests/test_providers.c \
 	tests/test_questions.c \
 	tests/test_simple_command.c \
+	tests/test_skills.c \
 	tests/test_rebuild.c \
 	tests/test_request_size.c \
 	tests/test_recall.c \

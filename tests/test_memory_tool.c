@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "knowledge/skills.h"
 #include "tests/play.h"
 #include "tests/program.h"
 #include "tests/steps.h"

@@ -8,18 +8,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-
-static const char fence[] = "---\n";
-
-char *skill_body(const char *markdown)
-{
-    const char *body = markdown;
-    if (strncmp(markdown, fence, sizeof fence - 1) == 0) {
-        const char *end = strstr(markdown, "\n---\n");
-        body = end ? end + 5 : markdown; /* a front matter that does not end is text */
-    }
-    return mem_strdup(body + strspn(body, "\n"));
-}
+#include "knowledge/skills.h"
 
 char *skill_text(const char *name)
 {

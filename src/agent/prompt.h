@@ -13,9 +13,6 @@
  * such skill. */
 char *skill_text(const char *name);
 
-/* The part of a SKILL.md below its front matter; the caller frees. Pure. */
-char *skill_body(const char *markdown);
-
 struct agent;
 struct turn;
 

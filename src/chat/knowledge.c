@@ -475,4 +475,31 @@ const struct shape corpus_ingest_shape = SHAPE_PARAMETERS(struct corpus_ingest,
 const struct shape corpus_remove_shape = SHAPE_PARAMETERS(struct corpus_remove,
     TEXT(struct corpus_remove, "corpus_id", name, REQUIRED, CORPUS_NAME_BYTES, "The corpus."),
     TEXT(struct corpus_remove, "file", file, OPTIONAL, CORPUS_FILE_BYTES, "Remove only this document."));
+
+/* --- skills ----------------------------------------------------------------------------------- */
+
+static const char *const skill_state_words[] = {
+    [SKILL_READY] = "ready", [SKILL_SHADOWED] = "shadowed", [SKILL_BROKEN] = "broken", [SKILL_UNTRUSTED] = "untrusted"};
+static const struct shape_names skill_states = {skill_state_words, SKILL_STATES, -1};
+
+static const struct shape skill_shape = SHAPE_OF("skill", struct skill,
+    SHAPE_REQ(skill, name, "Its name, that of its folder or file."),
+    SHAPE_OPT(skill, description, "When to open it, as the model is told."),
+    SHAPE_OPT(skill, license, "Its license."),
+    SHAPE_OPT(skill, compatibility, "What it needs."),
+    SHAPE_OPT(skill, allowed_tools, "Tools that its author names. They are asked about as always."),
+    SHAPE_REQ(skill, place, "Directory in which it was found."),
+    SHAPE_REQ(skill, path, "Its Markdown file, without links."),
+    FLAG(struct skill, "command", command, "Only a person can open it."),
+    SHAPE_REQ_WORD(skill, state, skill_states, "Whether it can be opened."),
+    SHAPE_OPT(skill, detail, "The one that is used in its stead, or what is wrong."),
+    SHAPE_REQ(skill, tokens, "Estimated tokens of its text."));
+
+const struct shape skills_shape = SHAPE_OF("skills", struct skills,
+    SHAPE_REQ_LIST("skills", skills, items, skill_shape, "The nearest place first."));
 /* clang-format on */
+
+void skills_release(struct skills *s)
+{
+    shape_release(&skills_shape, s);
+}

@@ -1,5 +1,5 @@
-/* Knowledge as data: items of learned memory, the graph of facts, and corpora; what they are asked
- * and what they answer, as structs and shapes. Where they are kept: knowledge/. */
+/* Knowledge as data: items of learned memory, the graph of facts, corpora and skills; what they are
+ * asked and what they answer, as structs and shapes. Where they are kept: knowledge/. */
 #ifndef CHAT_KNOWLEDGE_H
 #define CHAT_KNOWLEDGE_H
 
@@ -376,5 +376,27 @@ struct corpus_remove {
 extern const struct shape corpus_add_shape, corpus_documents_query_shape,
     corpus_passages_query_shape, corpus_cited_shape, corpus_search_shape, corpus_ingest_shape,
     corpus_remove_shape;
+
+/* ---- skills: folders with instructions for a kind of task, and commands, which are files that
+ * only a person opens ---- */
+
+/* UNTRUSTED: of a project that the user does not trust yet. Only a READY one can be opened. */
+enum skill_state { SKILL_READY, SKILL_SHADOWED, SKILL_BROKEN, SKILL_UNTRUSTED, SKILL_STATES };
+
+struct skill {
+    char *name;
+    char *description, *license, *compatibility, *allowed_tools; /* one line each; NULL: none */
+    char *place; /* the directory in which it was found */
+    char *path;  /* of its Markdown file, resolved */
+    bool command;
+    enum skill_state state;
+    char *detail;   /* path of the one that is used in its stead, or what is wrong; NULL: nothing */
+    int64_t tokens; /* of its text, estimated */
+};
+struct skills {
+    VEC(struct skill) items; /* the nearest place first, each in the order of names */
+};
+void skills_release(struct skills *s);
+extern const struct shape skills_shape;
 
 #endif

@@ -23,5 +23,6 @@ libtiro_a_SOURCES += \
 	src/knowledge/project.c src/knowledge/project.h \
 	src/knowledge/sentences.c src/knowledge/sentences.h \
 	src/knowledge/session_digest.c src/knowledge/session_digest.h \
+	src/knowledge/skills.c src/knowledge/skills.h \
 	src/knowledge/trust.c src/knowledge/trust.h \
 	src/knowledge/walk.c src/knowledge/walk.h

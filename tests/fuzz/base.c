@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "agent/pattern.h"
-#include "agent/prompt.h"
 #include "agent/simple_command.h"
 #include "agent/tool.h"
 #include "base/buf.h"
@@ -18,6 +17,7 @@
 #include "config/config.h"
 #include "config/edit.h"
 #include "config/ini.h"
+#include "knowledge/skills.h"
 #include "memory/content.h"
 #include "provider/http.h"
 #include "tests/fuzz/fuzz.h"
@@ -400,7 +400,7 @@ int fuzz_schema(const uint8_t *data, size_t size)
 /* --- skill ------------------------------------------------------------------------------------ */
 
 /* A SKILL.md: the text below its front matter is a part of the file that begins at a line's
- * start. */
+ * start. The values of the front matter are lines that are no longer than the file. */
 int fuzz_skill(const uint8_t *data, size_t size)
 {
     auto_free char *text = fuzz_text(data, size);
@@ -409,5 +409,15 @@ int fuzz_skill(const uint8_t *data, size_t size)
     FUZZ_CHECK(rest <= len && *body != '\n');
     FUZZ_CHECK_SAME(body, text + (len - rest));
     FUZZ_CHECK(rest == 0 || rest == len || text[len - rest - 1] == '\n');
+    struct skill skill = {.name = NULL};
+    if (skill_read_front(text, &skill.name, &skill)) {
+        const char *const values[] = {skill.name, skill.description, skill.license,
+                                      skill.compatibility, skill.allowed_tools};
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            FUZZ_CHECK(!values[i] ||
+                       (*values[i] && strlen(values[i]) < len && !strpbrk(values[i], "\n\t")));
+    }
+    AUTO(skills_release) struct skills owner = {0};
+    vec_push(&owner.items, skill);
     return 0;
 }
