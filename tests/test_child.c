@@ -136,6 +136,57 @@ TEST(feeds_and_reads_at_once)
     assert_string_equal(output.data, "");
 }
 
+/* A talk with a program: the next line is sent when the last one came back. */
+struct talk {
+    struct buf waits, errors;
+    int sent;
+};
+
+static bool take_line(void *context, const char *bytes, size_t len)
+{
+    struct talk *t = context;
+    buf_add(&output, bytes, len);
+    if (memchr(bytes, '\n', len) && ++t->sent < 3)
+        buf_addf(&t->waits, "%d\n", t->sent);
+    return true;
+}
+
+static bool take_error(void *context, const char *bytes, size_t len)
+{
+    buf_add(&((struct talk *)context)->errors, bytes, len);
+    return true;
+}
+
+static const char *what_waits(void *context, size_t *len)
+{
+    const struct talk *t = context;
+    *len = t->waits.len;
+    return t->sent < 3 ? t->waits.data : NULL;
+}
+
+static void was_written(void *context, size_t len)
+{
+    buf_consume(&((struct talk *)context)->waits, len);
+}
+
+TEST(talks_until_its_input_is_closed)
+{
+    struct talk t = {.waits = BUF_INIT, .errors = BUF_INIT};
+    const char *text = "while read line; do echo \"got $line\"; echo bad >&2; done; echo end >&2";
+    struct child_command c = plain(TEXTS("/bin/sh", "-c", text), PATIENCE_MS);
+    c.take = take_line;
+    c.take_errors = take_error;
+    c.output = what_waits;
+    c.wrote = was_written;
+    c.context = &t;
+    buf_addstr(&t.waits, "0\n");
+    assert_int_equal(run(&c), CHILD_EXITED);
+    assert_string_equal(output.data, "got 0\ngot 1\ngot 2\n");
+    assert_string_equal(t.errors.data, "bad\nbad\nbad\nend\n");
+    buf_release(&t.waits);
+    buf_release(&t.errors);
+}
+
 TEST(gives_the_extra_descriptor)
 {
     char *path = support_path("file");

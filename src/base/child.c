@@ -104,16 +104,17 @@ enum {
     SUPERVISOR_NEWS,
     SUPERVISOR_IN,
     SUPERVISOR_OUT,
+    SUPERVISOR_ERRORS,
     SUPERVISOR_EXTRA,
     SUPERVISOR_SANDBOX,
     SUPERVISOR_FREE
 };
 
 struct supervision {
-    int leash;          /* a byte: SIGTERM to the group; closed: end all */
-    int news;           /* it writes supervisor_news there */
-    int in, out, extra; /* for the program; -1: none */
-    int sandbox;        /* descriptor of its rules; -1: none */
+    int leash;                  /* a byte: SIGTERM to the group; closed: end all */
+    int news;                   /* it writes supervisor_news there */
+    int in, out, errors, extra; /* for the program; -1: none */
+    int sandbox;                /* descriptor of its rules; -1: none */
     const struct child_command *command;
     const char *const *argv; /* may begin with the shell that changes the directory */
 };
@@ -167,6 +168,7 @@ static void keep_only(const struct supervision *s)
     place(s->news, SUPERVISOR_NEWS);
     place(s->in, SUPERVISOR_IN);
     place(s->out, SUPERVISOR_OUT);
+    place(s->errors, SUPERVISOR_ERRORS);
     place(s->extra, SUPERVISOR_EXTRA);
     place(s->sandbox, SUPERVISOR_SANDBOX);
 #ifdef HAVE_CLOSEFROM
@@ -274,8 +276,9 @@ static void become(const struct supervision *s)
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL); /* fails for signals that always have the default */
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if ((c->input && dup2(SUPERVISOR_IN, STDIN_FILENO) < 0) ||
+    if ((s->in >= 0 && dup2(SUPERVISOR_IN, STDIN_FILENO) < 0) ||
         dup2(SUPERVISOR_OUT, STDOUT_FILENO) < 0 ||
+        (s->errors >= 0 && dup2(SUPERVISOR_ERRORS, STDERR_FILENO) < 0) ||
         (c->with_errors && dup2(SUPERVISOR_OUT, STDERR_FILENO) < 0) ||
         (c->extra > 0 && dup2(SUPERVISOR_EXTRA, EXTRA_FD) < 0) ||
         (c->sandbox && !sandbox_enter(c->sandbox, SUPERVISOR_SANDBOX)))
@@ -337,6 +340,7 @@ struct process {
     pid_t supervisor;  /* ours until finish() */
     pid_t program;     /* the supervisor's child; 0: not known yet */
     int in, out;       /* our ends of the program's pipes, not blocking; -1: none, or closed */
+    int errors;        /* likewise, of its standard error */
     int news;          /* ready for hear() */
     int leash;         /* -1: closed */
     int64_t latest_ms; /* then: clock_mono_ms() at which no more is waited for */
@@ -346,8 +350,8 @@ enum { LONGEST_END_MS = 3000 };
 
 /* The ends of the pipes; -1: not open. */
 struct ends {
-    int our_in, our_out, our_leash, our_news;
-    int child_in, child_out, its_leash, its_news, extra, sandbox;
+    int our_in, our_out, our_errors, our_leash, our_news;
+    int child_in, child_out, child_errors, its_leash, its_news, extra, sandbox;
 };
 
 static void close_end(int *fd)
@@ -366,6 +370,7 @@ static int start_supervisor(const struct child_command *c, const struct ends *en
                                   .news = ends->its_news,
                                   .in = ends->child_in,
                                   .out = ends->child_out,
+                                  .errors = ends->child_errors,
                                   .extra = ends->extra,
                                   .sandbox = ends->sandbox,
                                   .command = c,
@@ -406,21 +411,24 @@ static int start_in_directory(const struct child_command *c, const struct ends *
 /* Does not wait: whether the program itself starts is among the news. */
 static bool start(const struct child_command *c, struct process *p, struct error *e)
 {
-    struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    struct ends ends = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     bool open =
         open_pipe(&ends.our_out, &ends.child_out) && open_pipe(&ends.our_news, &ends.its_news) &&
         open_pipe(&ends.its_leash, &ends.our_leash) &&
-        (!c->input || open_pipe(&ends.child_in, &ends.our_in)) &&
+        ((!c->input && !c->output) || open_pipe(&ends.child_in, &ends.our_in)) &&
+        (!c->take_errors || open_pipe(&ends.our_errors, &ends.child_errors)) &&
         (c->extra <= 0 || (ends.extra = fcntl(c->extra, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) >= 0) &&
         (!c->sandbox ||
          (ends.sandbox = fcntl(c->sandbox->files, F_DUPFD_CLOEXEC, SUPERVISOR_FREE)) >= 0) &&
         fcntl(ends.our_out, F_SETFL, O_NONBLOCK) == 0 &&
+        (ends.our_errors < 0 || fcntl(ends.our_errors, F_SETFL, O_NONBLOCK) == 0) &&
         (ends.our_in < 0 || fcntl(ends.our_in, F_SETFL, O_NONBLOCK) == 0);
     int fault = open ? 0 : errno;
     if (!fault)
         fault = start_in_directory(c, &ends, &p->supervisor);
     close_end(&ends.child_in);
     close_end(&ends.child_out);
+    close_end(&ends.child_errors);
     close_end(&ends.its_leash);
     close_end(&ends.its_news);
     close_end(&ends.extra);
@@ -428,6 +436,7 @@ static bool start(const struct child_command *c, struct process *p, struct error
     if (fault) {
         close_end(&ends.our_in);
         close_end(&ends.our_out);
+        close_end(&ends.our_errors);
         close_end(&ends.our_leash);
         close_end(&ends.our_news);
         errno = fault;
@@ -436,6 +445,7 @@ static bool start(const struct child_command *c, struct process *p, struct error
     p->program = 0;
     p->in = ends.our_in;
     p->out = ends.our_out;
+    p->errors = ends.our_errors;
     p->news = ends.our_news;
     p->leash = ends.our_leash;
     return true;
@@ -507,20 +517,23 @@ static void end_at_once(struct run *r, enum child_end why)
     close_leash(&r->process);
 }
 
-/* Returns how many bytes there were; 0 when there are none now. Closes the pipe at its end. */
-static size_t read_output(struct run *r)
+/* Reads from the output or from the errors of the program. Returns how many bytes there were; 0
+ * when there are none now. Closes the pipe at its end. */
+static size_t read_output(struct run *r, int *from)
 {
     char chunk[CHUNK];
     ssize_t n;
     do
-        n = read(r->process.out, chunk, sizeof chunk);
+        n = read(*from, chunk, sizeof chunk);
     while (n < 0 && errno == EINTR);
     if (n == 0 || (n < 0 && errno != EAGAIN))
-        close_end(&r->process.out);
+        close_end(from);
     if (n <= 0)
         return 0;
-    if (r->c->take && !r->c->take(r->c->context, chunk, (size_t)n)) {
-        close_end(&r->process.out);
+    bool (*take)(void *, const char *, size_t) =
+        from == &r->process.errors ? r->c->take_errors : r->c->take;
+    if (take && !take(r->c->context, chunk, (size_t)n)) {
+        close_end(from);
         end_softly(r, CHILD_REFUSED);
     }
     mem_wipe(chunk, (size_t)n); /* it may be a key */
@@ -536,10 +549,16 @@ static void wait_for_news(struct run *r)
     int timeout = wakeup_timeout(r->wakeup, ms > INT_MAX ? INT_MAX : ms > 0 ? (int)ms : 0);
     int due = r->c->due ? r->c->due(r->c->context) : timeout;
     timeout = due < timeout ? due : timeout;
-    struct pollfd p[] = {{.fd = r->process.out, .events = POLLIN},
-                         {.fd = r->process.in, .events = POLLOUT},
-                         {.fd = r->dead ? -1 : r->process.news, .events = POLLIN},
-                         {.fd = r->wake_fd, .events = POLLIN}};
+    const char *bytes = r->c->input ? r->c->input + r->fed : NULL;
+    size_t len = r->c->input_len - r->fed;
+    if (r->c->output && r->process.in >= 0 && !(bytes = r->c->output(r->c->context, &len)))
+        close_end(&r->process.in);
+    struct pollfd p[] = {
+        {.fd = r->process.out, .events = POLLIN},
+        {.fd = bytes && (len > 0 || r->c->input) ? r->process.in : -1, .events = POLLOUT},
+        {.fd = r->dead ? -1 : r->process.news, .events = POLLIN},
+        {.fd = r->wake_fd, .events = POLLIN},
+        {.fd = r->process.errors, .events = POLLIN}};
     bool news = poll(p, sizeof p / sizeof *p, timeout) > 0;
     if (news && p[3].revents != 0 && !(p[3].revents & POLLIN))
         r->wake_fd = -1; /* hung up: it would be ready for ever */
@@ -552,15 +571,19 @@ static void wait_for_news(struct run *r)
     if (news && p[2].revents != 0)
         r->dead = !hear(&r->process, &r->last) || r->last.event != SUPERVISOR_STARTED;
     if (news && p[1].revents != 0) {
-        ssize_t n = write(r->process.in, r->c->input + r->fed, r->c->input_len - r->fed);
-        if (n > 0)
-            r->fed += (size_t)n;
+        ssize_t n = write(r->process.in, bytes, len);
         bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
-        if (r->fed == r->c->input_len || (n < 0 && !later))
+        if (n > 0 && r->c->output)
+            r->c->wrote(r->c->context, (size_t)n);
+        else if (n > 0)
+            r->fed += (size_t)n;
+        if ((!r->c->output && r->fed == r->c->input_len) || (n < 0 && !later))
             close_end(&r->process.in); /* all of it, or the child wants no more */
     }
     if (news && p[0].revents != 0)
-        read_output(r);
+        read_output(r, &r->process.out);
+    if (news && p[4].revents != 0)
+        read_output(r, &r->process.errors);
 }
 
 /* A program that is asked to end gets its time even when its first process ended at once: the
@@ -593,9 +616,12 @@ static bool finish(struct run *r, struct child_result *out, struct error *e)
     bool left_some = !fault && (killed || WEXITSTATUS(status) == SUPERVISOR_LEFT_SOME);
 
     for (size_t rest = 0, n = 1; p->out >= 0 && n > 0 && rest < MAX_REST; rest += n)
-        n = read_output(r);
+        n = read_output(r, &p->out);
+    for (size_t rest = 0, n = 1; p->errors >= 0 && n > 0 && rest < MAX_REST; rest += n)
+        n = read_output(r, &p->errors);
     close_end(&p->in);
     close_end(&p->out);
+    close_end(&p->errors);
     if (r->last.event == SUPERVISOR_NOT_STARTED) {
         errno = r->last.number;
         return err_set_errno(e, ERR_AGENT_ERROR, "cannot run %s", r->c->argv[0]);

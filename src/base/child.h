@@ -23,18 +23,25 @@ struct child_command {
     char *const *environment; /* NULL: ours */
     const char *input;        /* standard input; NULL: none. Written while its output is read */
     size_t input_len;
+    /* Instead of `input`: the bytes that wait for its standard input now, which is not closed after
+     * them; asked for before each wait. NULL: it is closed. wrote() follows with what was written
+     * of them. */
+    const char *(*output)(void *context, size_t *len);
+    void (*wrote)(void *context, size_t len);
     int extra;           /* a descriptor that it gets as its number 3; 0: none */
     bool spares_daemons; /* processes that left its process group may live on, as the agent of a
                             password manager */
     bool spares_group;   /* with that: the group, too, once it ended by itself, as the process that
                             keeps a clipboard */
     bool with_errors;    /* standard error joins the output; else it is discarded */
-    int64_t deadline_ms; /* clock_mono_ms() at which it is killed */
+    int64_t deadline_ms; /* clock_mono_ms() at which it is killed; callbacks may change it */
     const struct sandbox *sandbox; /* confines the program and all that it starts; NULL: nothing */
-    const struct wakeup *wakeup; /* NULL: none */
+    const struct wakeup *wakeup;   /* NULL: none */
     /* Takes a piece of output, which is wiped afterwards; false: no more is wanted, and the child
      * is killed. NULL: output is dropped. */
     bool (*take)(void *context, const char *bytes, size_t len);
+    /* As take(), for standard error. NULL: it is dropped, or joins the output. */
+    bool (*take_errors)(void *context, const char *bytes, size_t len);
     /* Called while it runs, before each wait; returns after how many ms it is to be called again at
      * the latest. NULL: nobody wants to be. */
     int (*due)(void *context);
