@@ -186,7 +186,8 @@ void http_reply_init(struct http_reply *r)
 void http_reply_release(struct http_reply *r)
 {
     free(r->redirect);
-    r->redirect = NULL;
+    free(r->header);
+    r->redirect = r->header = NULL;
     buf_release(&r->body);
 }
 
@@ -269,6 +270,11 @@ static size_t take_header(char *line, size_t size, size_t count, void *context)
         t->reply->retry_after_ms = value / 1000;
     else if (!ms && seconds && t->reply->retry_after_ms < 0)
         t->reply->retry_after_ms = http_retry_after(seconds, clock_wall_ms());
+    char *wanted = t->request->wanted ? header_value(line, len, t->request->wanted) : NULL;
+    if (wanted) {
+        free(t->reply->header);
+        t->reply->header = wanted;
+    }
     t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status >= 200 && (len == 0 || line[0] == '\r' || line[0] == '\n'))
         t->head_came = true;
@@ -387,6 +393,8 @@ static void set_options(struct transfer *t)
         curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
         curl->easy_setopt(easy, CURLOPT_POSTFIELDS, r->body);
     }
+    if (r->method)
+        curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
 }
 
 static bool transfer_start(struct http *h, struct transfer *t)

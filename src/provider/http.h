@@ -35,6 +35,8 @@ struct http_request {
     const struct http_headers *headers;
     const char *body; /* NULL: GET, else POST */
     size_t body_len;
+    const char *method; /* instead of these two; NULL: none */
+    const char *wanted; /* name of a header that reply->header gets; NULL: none */
     const char *ca_file; /* NULL or "": the system's */
     int64_t connect_timeout_ms;
     /* Once connected, without a byte of a body either way or the end of the header. A server that
@@ -61,6 +63,7 @@ struct http_reply {
     int status;             /* 0 before one came */
     char content_type[80];  /* lower case, without parameters; "" if absent */
     char *redirect;         /* the absolute URL of a 3xx reply; owned; NULL: none */
+    char *header;           /* the value of the wanted one; owned; NULL: it did not come */
     int64_t retry_after_ms; /* -1 if absent */
     struct buf body;        /* what no sink took; at most PROVIDER_MAX_EVENT */
 };
