@@ -136,6 +136,7 @@ SUITE_TESTS = \
 	tests/test_memory_read.c \
 	tests/test_memory_sink.c \
 	tests/test_memory_sqlite.c \
+	tests/test_mcp_client.c \
 	tests/test_mcp_config.c \
 	tests/test_memory_store.c \
 	tests/test_memory_tabs.c \
@@ -302,6 +303,9 @@ tests_suite_LDADD = $(LDADD) $(CURL_LIBS)
 EXTRA_PROGRAMS += tests/model-server
 tests_model_server_SOURCES = tests/model_server_main.c
 
+# The scripted server that the client of MCP is tried with.
+tests_mcp_server_SOURCES = tests/mcp_server_main.c
+
 tests_campaign_hostile_SOURCES = \
 	tests/campaign_hostile.c \
 	tests/hostile/form.c tests/hostile/form.h \
@@ -348,7 +352,7 @@ SH_LOG_COMPILER = $(SHELL)
 
 if HAVE_TEST_LIBRARIES
 check_LIBRARIES += tests/libsupport.a
-check_PROGRAMS += tests/suite $(SOLE_TESTS)
+check_PROGRAMS += tests/suite tests/mcp-server $(SOLE_TESTS)
 EXTRA_PROGRAMS += $(CAMPAIGNS)
 TESTS += $(SOLE_TESTS) $(SUITE_TESTS) $(SCRIPT_TESTS)
 else

@@ -1,2 +1,8 @@
 libtiro_a_SOURCES += \
-	src/mcp/config.c src/mcp/config.h
+	src/mcp/client.c src/mcp/client.h \
+	src/mcp/client_private.h \
+	src/mcp/config.c src/mcp/config.h \
+	src/mcp/content.c \
+	src/mcp/dialogue.c \
+	src/mcp/http_link.c \
+	src/mcp/stdio.c

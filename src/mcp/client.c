@@ -1,0 +1,459 @@
+#include "mcp/client.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "mcp/client_private.h"
+
+enum {
+    DEATHS_MAX = 4,   /* in a row; then it is not started any more */
+    BACK_OFF_MS = 500 /* after the first of them; doubled with each */
+};
+
+const char *mcp_state_name(enum mcp_state state)
+{
+    static const char *const names[] = {[MCP_STARTING] = "starting",
+                                        [MCP_READY] = "ready",
+                                        [MCP_ENDED] = "ended",
+                                        [MCP_FAILED] = "failed"};
+    return names[state];
+}
+
+static void forget_tools(struct mcp_view *v)
+{
+    for (size_t i = 0; i < v->tools.len; i++) {
+        free(v->tools.items[i].name);
+        free(v->tools.items[i].title);
+        free(v->tools.items[i].description);
+        free(v->tools.items[i].schema);
+    }
+    vec_release(&v->tools);
+}
+
+void mcp_view_release(struct mcp_view *v)
+{
+    forget_tools(v);
+    free(v->error);
+    free(v->protocol);
+    free(v->name);
+    free(v->server_version);
+    free(v->instructions);
+    free(v->log);
+    *v = (struct mcp_view){0};
+}
+
+void mcp_outcome_release(struct mcp_outcome *o)
+{
+    free(o->text);
+    *o = (struct mcp_outcome){0};
+}
+
+/* --- orders and news -------------------------------------------------------------------------- */
+
+/* To the thread. */
+struct order {
+    enum { ORDER_CALL, ORDER_CANCEL, ORDER_RESTART, ORDER_END } what;
+    uint64_t number; /* of the call */
+    char *tool, *args;
+};
+
+/* From the thread. */
+struct news {
+    enum { NEWS_STATE, NEWS_PROGRESS, NEWS_RESULT, NEWS_FAILURE } what;
+    uint64_t number; /* of the call; 0: NEWS_STATE */
+    char *text;
+    bool is_error;
+};
+
+static void free_order(void *item)
+{
+    struct order *o = item;
+    free(o->tool);
+    free(o->args);
+    free(o);
+}
+
+static void free_news(void *item)
+{
+    struct news *n = item;
+    free(n->text);
+    free(n);
+}
+
+static void give_order(struct mcp_client *c, const struct order *order)
+{
+    struct order *o = mem_alloc(sizeof *o);
+    *o = *order;
+    mailbox_push(c->orders, o);
+}
+
+static void tell(struct mcp_client *c, const struct news *news)
+{
+    struct news *n = mem_alloc(sizeof *n);
+    *n = *news;
+    mailbox_push(c->news, n);
+}
+
+void mcp_tell_state(struct mcp_client *c, enum mcp_state state, const char *error)
+{
+    pthread_mutex_lock(&c->lock);
+    c->view.state = state;
+    c->view.version++;
+    free(c->view.error);
+    c->view.error = mem_strdup(error);
+    if (state == MCP_FAILED)
+        forget_tools(&c->view);
+    pthread_mutex_unlock(&c->lock);
+    if (error)
+        log_line(LOG_ERROR, "MCP server %s: %s", c->server->name, error);
+    tell(c, &(struct news){.what = NEWS_STATE});
+}
+
+void mcp_tell_progress(struct mcp_client *c, const char *line)
+{
+    enum { WAITING_MAX = 64 }; /* that the caller has not read */
+    if (c->call.number && mailbox_count(c->news, NULL) < WAITING_MAX)
+        tell(c, &(struct news){NEWS_PROGRESS, c->call.number, mem_strdup(line), false});
+}
+
+static void end_call(struct mcp_client *c, const struct news *news)
+{
+    free(c->call.tool);
+    free(c->call.args);
+    c->call = (struct mcp_running){0};
+    tell(c, news);
+}
+
+void mcp_tell_result(struct mcp_client *c, char *text, bool is_error)
+{
+    end_call(c, &(struct news){NEWS_RESULT, c->call.number, text, is_error});
+}
+
+void mcp_tell_failure(struct mcp_client *c, const char *why)
+{
+    end_call(c, &(struct news){NEWS_FAILURE, c->call.number, mem_strdup(why), true});
+}
+
+void mcp_add_log(struct mcp_client *c, const char *bytes, size_t len)
+{
+    pthread_mutex_lock(&c->lock);
+    buf_add(&c->log, bytes, len);
+    if (c->log.len > 2 * MCP_LOG_MAX)
+        buf_consume(&c->log, c->log.len - MCP_LOG_MAX);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void obey(struct mcp_client *c, struct order *o)
+{
+    switch (o->what) {
+    case ORDER_CALL:
+        c->call = (struct mcp_running){.number = o->number, .tool = o->tool, .args = o->args};
+        o->tool = o->args = NULL;
+        c->wanted = true;
+        if (c->peer)
+            mcp_dialogue_call(c);
+        break;
+    case ORDER_CANCEL:
+        if (c->call.number != o->number)
+            break;
+        mcp_dialogue_cancel(c);
+        mcp_tell_failure(c, "cancelled");
+        break;
+    case ORDER_RESTART:
+    case ORDER_END:
+        c->ends = c->ends || o->what == ORDER_END;
+        c->wanted = c->restarts = o->what == ORDER_RESTART;
+        if (c->peer)
+            mcp_dialogue_close(c, NULL);
+        break;
+    }
+}
+
+bool mcp_take_orders(void *client)
+{
+    struct mcp_client *c = client;
+    for (struct order *o; (o = mailbox_pop(c->orders)); free_order(o))
+        obey(c, o);
+    return true;
+}
+
+/* A connection has ended, and nobody ordered that. */
+static void note_death(struct mcp_client *c)
+{
+    const char *why = c->fault ? c->fault : "it ended";
+    bool was_ready = c->view.state == MCP_READY || c->view.state == MCP_ENDED;
+    c->deaths++;
+    c->wanted = false;
+    c->not_before_ms = clock_mono_ms() + ((int64_t)BACK_OFF_MS << (c->deaths - 1));
+    mcp_tell_state(c, was_ready && c->deaths < DEATHS_MAX ? MCP_ENDED : MCP_FAILED, why);
+    if (c->call.number) {
+        auto_free char *text = mem_printf("the server is gone: %s", why);
+        mcp_tell_failure(c, text);
+    }
+}
+
+/* --- the eras of servers that were started before --------------------------------------------- */
+
+static struct {
+    pthread_mutex_t lock;
+    VEC(struct {
+        char *server; /* as key_of() has it */
+        enum mcp_era era;
+    })
+    items; /* for the life of the process */
+} eras = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The command line or the URL. The caller frees. */
+static char *key_of(const struct mcp_server *s)
+{
+    struct buf key = BUF_INIT;
+    buf_addstr(&key, s->url ? s->url : s->command);
+    for (size_t i = 0; i < s->args.len; i++)
+        buf_addf(&key, "\n%s", s->args.items[i]);
+    return buf_take(&key);
+}
+
+/* Returns the era that is known; `era` becomes known unless it is MCP_ERA_UNKNOWN. */
+static enum mcp_era remember(const struct mcp_server *server, enum mcp_era era)
+{
+    enum { REMEMBERED_MAX = 256 };
+    char *key = key_of(server);
+    size_t i = 0;
+    pthread_mutex_lock(&eras.lock);
+    while (i < eras.items.len && strcmp(eras.items.items[i].server, key) != 0)
+        i++;
+    if (i == eras.items.len && era != MCP_ERA_UNKNOWN && i < REMEMBERED_MAX) {
+        vec_reserve(&eras.items, i + 1);
+        eras.items.items[eras.items.len++].server = key;
+        key = NULL;
+    }
+    if (i < eras.items.len && era != MCP_ERA_UNKNOWN)
+        eras.items.items[i].era = era;
+    else if (i < eras.items.len)
+        era = eras.items.items[i].era;
+    pthread_mutex_unlock(&eras.lock);
+    free(key);
+    return era;
+}
+
+/* One connection; two, if the first one told that the server is of the older era. */
+static void connect_once(struct mcp_client *c)
+{
+    c->known = remember(c->server, MCP_ERA_UNKNOWN);
+    c->slow = false;
+    do {
+        mcp_dialogue_begin(c);
+        if (c->server->url)
+            mcp_run_http(c);
+        else
+            mcp_run_stdio(c);
+        /* Old servers die of a request that they do not know. */
+        if (c->phase == MCP_DISCOVERS && !c->slow && !c->server->url && !c->closes)
+            c->slow = c->afresh = true;
+        mcp_dialogue_end(c);
+    } while (c->afresh && !c->ends && !c->restarts);
+    if (c->known != MCP_ERA_UNKNOWN)
+        (void)remember(c->server, c->known);
+    if (!c->ends && !c->restarts)
+        note_death(c);
+}
+
+static void *run(void *client)
+{
+    struct mcp_client *c = client;
+    while (!c->ends) {
+        if (c->restarts) {
+            c->restarts = false;
+            c->deaths = 0;
+            c->not_before_ms = 0;
+            mcp_tell_state(c, MCP_STARTING, NULL);
+        }
+        if (c->wanted && c->view.state == MCP_FAILED) {
+            c->wanted = false;
+            if (c->call.number)
+                mcp_tell_failure(c, c->view.error ? c->view.error : "the server failed");
+        }
+        int64_t left = c->not_before_ms - clock_mono_ms();
+        if (c->wanted && left <= 0) {
+            connect_once(c);
+            continue;
+        }
+        struct order *o = mailbox_wait(c->orders, c->wanted ? (int)left : -1);
+        if (o) {
+            obey(c, o);
+            free_order(o);
+        }
+    }
+    return NULL;
+}
+
+/* --- the other threads ------------------------------------------------------------------------ */
+
+struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory)
+{
+    struct mcp_client *c = mem_alloc(sizeof *c);
+    c->server = server;
+    c->directory = mem_strdup(directory);
+    c->orders = mailbox_new(free_order);
+    c->news = mailbox_new(free_news);
+    pthread_mutex_init(&c->lock, NULL);
+    buf_init(&c->log, 0);
+    c->wakeup =
+        (struct wakeup){.fd = mailbox_fd(c->orders), .go_on = mcp_take_orders, .context = c};
+    c->wanted = true;
+    c->threaded = thread_start(&c->thread, run, c);
+    if (!c->threaded)
+        mcp_tell_state(c, MCP_FAILED, "no thread can be started for it");
+    return c;
+}
+
+void mcp_client_end(struct mcp_client *c)
+{
+    give_order(c, &(struct order){.what = ORDER_END});
+}
+
+void mcp_client_restart(struct mcp_client *c)
+{
+    give_order(c, &(struct order){.what = ORDER_RESTART});
+}
+
+void mcp_client_free(struct mcp_client *c)
+{
+    if (!c)
+        return;
+    mcp_client_end(c);
+    if (c->threaded)
+        pthread_join(c->thread, NULL);
+    free(c->call.tool);
+    free(c->call.args);
+    free(c->fault);
+    mcp_view_release(&c->view);
+    buf_release(&c->log);
+    pthread_mutex_destroy(&c->lock);
+    mailbox_free(c->orders);
+    mailbox_free(c->news);
+    free(c->directory);
+    free(c);
+}
+
+const struct mcp_server *mcp_client_server(const struct mcp_client *c)
+{
+    return c->server;
+}
+
+uint64_t mcp_client_version(struct mcp_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    uint64_t version = c->view.version;
+    pthread_mutex_unlock(&c->lock);
+    return version;
+}
+
+void mcp_client_view(struct mcp_client *c, struct mcp_view *out)
+{
+    struct buf log = BUF_INIT;
+    pthread_mutex_lock(&c->lock);
+    const struct mcp_view *v = &c->view;
+    *out = (struct mcp_view){.state = v->state,
+                             .version = v->version,
+                             .error = mem_strdup(v->error),
+                             .protocol = mem_strdup(v->protocol),
+                             .name = mem_strdup(v->name),
+                             .server_version = mem_strdup(v->server_version),
+                             .instructions = mem_strdup(v->instructions),
+                             .left_out = v->left_out};
+    for (size_t i = 0; i < v->tools.len; i++) {
+        struct mcp_tool_info t = v->tools.items[i];
+        t.name = mem_strdup(t.name);
+        t.title = mem_strdup(t.title);
+        t.description = mem_strdup(t.description);
+        t.schema = mem_strdup(t.schema);
+        vec_push(&out->tools, t);
+    }
+    size_t skip = c->log.len > MCP_LOG_MAX ? c->log.len - MCP_LOG_MAX : 0;
+    utf8_clean(&log, c->log.data + skip, c->log.len - skip, UTF8_MULTILINE);
+    pthread_mutex_unlock(&c->lock);
+    out->log = buf_take(&log);
+}
+
+/* NULL: the time is over, or *stopped: the wakeup said so. */
+static struct news *wait_for_news(struct mcp_client *c, int64_t deadline_ms,
+                                  const struct wakeup *wakeup, bool *stopped)
+{
+    for (;;) {
+        struct news *n = mailbox_pop(c->news);
+        int64_t left = deadline_ms - clock_mono_ms();
+        if (n || left <= 0)
+            return n;
+        struct pollfd p[] = {{.fd = mailbox_fd(c->news), .events = POLLIN},
+                             {.fd = wakeup ? wakeup->fd : -1, .events = POLLIN}};
+        int ready = poll(p, 2, wakeup_timeout(wakeup, left < INT_MAX ? (int)left : INT_MAX));
+        if (((ready > 0 && p[1].revents != 0) || wakeup_late(wakeup)) &&
+            !wakeup->go_on(wakeup->context)) {
+            *stopped = true;
+            return NULL;
+        }
+    }
+}
+
+static enum mcp_state state_of(struct mcp_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    enum mcp_state state = c->view.state;
+    pthread_mutex_unlock(&c->lock);
+    return state;
+}
+
+bool mcp_client_wait(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup)
+{
+    bool stopped = false;
+    for (struct news *n; state_of(c) == MCP_STARTING; free_news(n))
+        if (!(n = wait_for_news(c, deadline_ms, wakeup, &stopped)))
+            return false;
+    return true;
+}
+
+bool mcp_client_call(struct mcp_client *c, const char *tool, const struct json *args,
+                     int64_t deadline_ms, const struct wakeup *wakeup,
+                     void (*progress)(void *context, const char *line), void *context,
+                     struct mcp_outcome *out, struct error *e)
+{
+    const char *name = c->server->name;
+    const uint64_t number = ++c->numbers;
+    bool stopped = false;
+    if (!c->threaded)
+        return err_set(e, ERR_AGENT_ERROR, "%s: no thread can be started for it", name);
+    give_order(c, &(struct order){.what = ORDER_CALL,
+                                  .number = number,
+                                  .tool = mem_strdup(tool),
+                                  .args = args ? json_print(args) : mem_strdup("{}")});
+    for (struct news *n; (n = wait_for_news(c, deadline_ms, wakeup, &stopped)); free_news(n)) {
+        if (n->number != number) /* of a call that was given up */
+            continue;
+        if (n->what == NEWS_PROGRESS) {
+            if (progress)
+                progress(context, n->text);
+            continue;
+        }
+        bool has_result = n->what == NEWS_RESULT;
+        if (has_result)
+            *out = (struct mcp_outcome){.text = n->text, .is_error = n->is_error};
+        else
+            err_set(e, ERR_AGENT_ERROR, "%s: %s", name, n->text);
+        n->text = has_result ? NULL : n->text;
+        free_news(n);
+        return has_result;
+    }
+    give_order(c, &(struct order){.what = ORDER_CANCEL, .number = number});
+    return stopped ? err_set(e, ERR_INTERRUPTED, "interrupted")
+                   : err_set(e, ERR_AGENT_ERROR, "%s did not answer in time", name);
+}

@@ -1,0 +1,101 @@
+/* A client of one MCP server. It has a thread of its own, which starts the server (or speaks HTTP),
+ * agrees on the version of the protocol and lists the tools. Whatever the server does ends calls of
+ * this client alone. */
+#ifndef MCP_CLIENT_H
+#define MCP_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/vec.h"
+#include "base/wakeup.h"
+#include "mcp/config.h"
+
+enum {
+    MCP_TOOLS_MAX = 256,            /* of a server */
+    MCP_NAME_MAX = 128,             /* bytes of a tool's name */
+    MCP_DESCRIPTION_MAX = 8 * 1024, /* the rest is cut off */
+    MCP_SCHEMA_MAX = 64 * 1024,     /* of a tool, which is left out past it */
+    MCP_SCHEMAS_MAX = 1024 * 1024,  /* of all tools of a server */
+    MCP_LOG_MAX = 16 * 1024         /* the newest bytes of its error output */
+};
+
+enum mcp_state {
+    MCP_STARTING,
+    MCP_READY,
+    MCP_ENDED, /* it was ready and died; the next call starts it again; its tools are still known */
+    MCP_FAILED /* it did not start, or died too often; it has no tools */
+};
+const char *mcp_state_name(enum mcp_state state); /* "starting", …; static */
+
+/* Texts are foreign, but valid UTF-8. */
+struct mcp_tool_info {
+    char *name;                                     /* 1 to MCP_NAME_MAX bytes */
+    char *title;                                    /* NULL: none */
+    char *description;                              /* NULL: none */
+    char *schema;                                   /* JSON, an object */
+    bool off;                                       /* the configuration leaves it out */
+    bool reads_only, destroys, repeats, open_world; /* as it says itself: hints, for people only */
+};
+
+/* All that is known of the server at a moment. */
+struct mcp_view {
+    enum mcp_state state;
+    uint64_t version;            /* another one whenever `state` or `tools` are others */
+    char *error;                 /* why it failed or ended; NULL: it did not */
+    char *protocol;              /* "2026-07-28"; NULL: not known yet */
+    char *name, *server_version; /* as it names itself; NULL: unknown */
+    char *instructions;          /* NULL: none */
+    VEC(struct mcp_tool_info)
+    tools;           /* in its order, without those that the configuration leaves
+                        out */
+    size_t left_out; /* tools past the limits, or with a fault */
+    char *log;       /* the newest error output, cleaned; "" */
+};
+void mcp_view_release(struct mcp_view *v);
+
+struct mcp_client;
+
+/* Starts the thread and returns at once. `server` is borrowed and outlives the client; `directory`
+ * is where a server without `cwd` works; copied. */
+struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory);
+
+/* Tells the thread to end: standard input of the server is closed, and it is killed if it does not
+ * end within two seconds, with all that it started. Does not wait. */
+void mcp_client_end(struct mcp_client *c);
+
+/* The same, and waits for it. NULL is fine. */
+void mcp_client_free(struct mcp_client *c);
+
+/* Any thread. */
+const struct mcp_server *mcp_client_server(const struct mcp_client *c);
+uint64_t mcp_client_version(struct mcp_client *c);                /* view.version */
+void mcp_client_view(struct mcp_client *c, struct mcp_view *out); /* to be released */
+
+/* ---- the functions below belong to one thread at a time ---- */
+
+/* Waits until it is no longer starting; false: the time is over, or the wakeup said stop. */
+bool mcp_client_wait(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup);
+
+struct mcp_outcome {
+    char *text;    /* valid UTF-8, for the model; not NULL */
+    bool is_error; /* the tool says that it failed */
+};
+void mcp_outcome_release(struct mcp_outcome *o);
+
+/* Calls a tool by the server's name for it; a server that has ended is started again. `args` is an
+ * object, NULL: none. `progress` (NULL: not wanted) gets a line for each progress that the server
+ * tells. False: there is no result; the call was cancelled if it ran. INTERRUPTED: the wakeup
+ * (NULL: none) said stop. */
+bool mcp_client_call(struct mcp_client *c, const char *tool, const struct json *args,
+                     int64_t deadline_ms, const struct wakeup *wakeup,
+                     void (*progress)(void *context, const char *line), void *context,
+                     struct mcp_outcome *out, struct error *e);
+
+/* Ends the server and starts it again, also one that failed. */
+void mcp_client_restart(struct mcp_client *c);
+
+#endif

@@ -1,0 +1,128 @@
+/* Shared by the files of the client: client.c has its thread, orders and news; dialogue.c the
+ * protocol, content.c tools and results, stdio.c and http_link.c the ways to a server. */
+#ifndef MCP_CLIENT_PRIVATE_H
+#define MCP_CLIENT_PRIVATE_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/worker.h"
+#include "mcp/client.h"
+#include "rpc/peer.h"
+
+#define MCP_META "io.modelcontextprotocol/"
+#define MCP_MODERN "2026-07-28" /* without a handshake; those before it begin with initialize */
+#define MCP_LEGACY "2025-11-25" /* the newest of them */
+
+enum {
+    MCP_HEARD_MAX = 64 * 1024 * 1024, /* bytes that a server may send between two answers */
+    MCP_PROBE_MS = 2000,              /* for the answer to server/discover, before a server of the
+                                         older era is started afresh */
+    MCP_START_MS = 60000,             /* for each answer until the tools are known */
+    MCP_GOODBYE_MS = 2000             /* from the end of input to the first signal */
+};
+
+enum mcp_era { MCP_ERA_UNKNOWN, MCP_ERA_MODERN, MCP_ERA_LEGACY }; /* of the protocol */
+
+/* Where the dialogue is. */
+enum mcp_phase { MCP_SILENT, MCP_DISCOVERS, MCP_INITIALIZES, MCP_LISTS, MCP_WORKS };
+
+/* A call of a tool. */
+struct mcp_running {
+    uint64_t number;   /* the caller's; 0: there is none */
+    char *tool, *args; /* JSON */
+    int64_t ask;       /* its request; 0: not sent yet */
+    int rounds;        /* of results that wanted input */
+};
+
+struct mcp_client {
+    const struct mcp_server *server;
+    char *directory;
+    pthread_t thread;
+    bool threaded;
+    struct mailbox *orders; /* to the thread */
+    struct mailbox *news;   /* from it */
+    uint64_t numbers;       /* of calls; the caller's */
+
+    pthread_mutex_t lock; /* of `view` and `log` */
+    struct mcp_view view; /* without its log */
+    struct buf log;
+
+    /* --- the thread's --- */
+    bool ends;             /* for good */
+    bool wanted;           /* the server is to run */
+    bool restarts;         /* as soon as it has ended, and nothing is held against it */
+    int deaths;            /* in a row, without a result of a tool between them */
+    int64_t not_before_ms; /* clock_mono_ms() before which it is not started again */
+    enum mcp_era known;    /* the era of a connection before */
+    struct mcp_running call;
+    struct wakeup wakeup; /* `orders` */
+
+    /* the connection's; new with each */
+    struct rpc_peer *peer; /* NULL: there is no connection */
+    enum mcp_era era;
+    bool slow; /* the probe was not answered in time, or it died of it: the older era is tried */
+    enum mcp_phase phase;
+    int64_t phase_end_ms; /* until it is MCP_WORKS; 0: none */
+    bool closes;          /* it is to end, softly */
+    int64_t closes_ms;    /* clock_mono_ms() at which that was decided */
+    bool afresh;          /* … to be begun again at once */
+    char *fault;          /* why; NULL: nothing is wrong */
+    size_t heard;         /* bytes since the last answer */
+    uint64_t answers;     /* to our requests */
+    uint64_t answers_heard;
+    bool has_tools;
+    int64_t relist_ms; /* clock_mono_ms() at which a changed list is read; 0: it is not */
+    int pages;
+    struct mcp_view found; /* tools of a list that is being read */
+    size_t schema_bytes;
+};
+
+/* --- client.c --- */
+
+/* Handles the orders that wait; false: the connection must stop at once. */
+bool mcp_take_orders(void *client);
+
+/* Changes the view; the caller is told. `error` NULL: none. */
+void mcp_tell_state(struct mcp_client *c, enum mcp_state state, const char *error);
+void mcp_tell_progress(struct mcp_client *c, const char *line);
+
+/* Ends the call: with a result, or with the reason why there is none. */
+void mcp_tell_result(struct mcp_client *c, char *text, bool is_error); /* takes the text */
+void mcp_tell_failure(struct mcp_client *c, const char *why);
+
+void mcp_add_log(struct mcp_client *c, const char *bytes, size_t len);
+
+/* --- dialogue.c --- */
+
+/* Begins a connection, and ends one: the open call fails with the fault. */
+void mcp_dialogue_begin(struct mcp_client *c);
+void mcp_dialogue_end(struct mcp_client *c);
+
+/* False: the server sends too much, and `fault` says so. */
+bool mcp_dialogue_heard(struct mcp_client *c, size_t len);
+
+/* Does what is due; returns the ms until it must be called again (INT_MAX: whenever). */
+int mcp_dialogue_due(struct mcp_client *c);
+
+/* Sends the call, once the server is ready for it. */
+void mcp_dialogue_call(struct mcp_client *c);
+void mcp_dialogue_cancel(struct mcp_client *c);
+
+/* The connection is to end softly; the first reason counts. NULL: nothing is wrong. */
+void mcp_dialogue_close(struct mcp_client *c, const char *why);
+
+/* --- content.c --- */
+
+/* Adds the tools of a page to `found`; a tool with a fault is left out and counted. */
+void mcp_take_tools(struct mcp_client *c, const struct json *tools);
+
+/* The text of a result of tools/call, for the model: content in its order, images and sounds by
+ * their kind and size, resources by their URI; the caller frees. */
+char *mcp_result_text(const struct json *result);
+
+/* --- the connection, from its beginning to its end --- */
+void mcp_run_stdio(struct mcp_client *c); /* stdio.c */
+void mcp_run_http(struct mcp_client *c);  /* http_link.c */
+
+#endif

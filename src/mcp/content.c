@@ -1,0 +1,137 @@
+/* What comes from a server for the model: the list of its tools, and results. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "mcp/client_private.h"
+
+/* A text of at most `max` bytes without hidden characters; NULL for none. The caller frees. */
+static char *clean(const char *text, size_t max, enum utf8_clean_mode mode)
+{
+    if (!text)
+        return NULL;
+    struct buf out = BUF_INIT;
+    AUTO(buf_release) struct buf cut = BUF_INIT;
+    utf8_add_cut(&cut, text, strlen(text), max);
+    utf8_clean(&out, cut.data, cut.len, mode);
+    return buf_take(&out);
+}
+
+/* The schema as JSON; NULL: it is none that a model can be given. Providers want an object of
+ * arguments; all else is the server's to check. */
+static char *schema_of(const struct json *tool)
+{
+    const struct json *given = json_get(tool, "inputSchema");
+    const char *type = json_get_string(given, "type");
+    if (json_type(given) != JSON_OBJECT || (type && strcmp(type, "object") != 0))
+        return NULL;
+    AUTO(json_free_local) struct json *schema = json_clone(given);
+    if (!type)
+        json_set_string(schema, "type", "object");
+    if (!json_get(schema, "properties"))
+        json_set(schema, "properties", json_new_object());
+    return json_print(schema);
+}
+
+void mcp_take_tools(struct mcp_client *c, const struct json *tools)
+{
+    for (const struct json *t = json_first(tools); t; t = json_next(t)) {
+        const char *name = json_get_string(t, "name");
+        const struct json *hints = json_get(t, "annotations");
+        bool fits =
+            name && *name && strlen(name) <= MCP_NAME_MAX && c->found.tools.len < MCP_TOOLS_MAX;
+        for (size_t i = 0; fits && i < c->found.tools.len; i++)
+            fits = strcmp(c->found.tools.items[i].name, name) != 0;
+        char *schema = fits ? schema_of(t) : NULL;
+        size_t len = schema ? strlen(schema) : 0;
+        if (!schema || len > MCP_SCHEMA_MAX || c->schema_bytes + len > MCP_SCHEMAS_MAX) {
+            free(schema);
+            c->found.left_out++;
+            continue;
+        }
+        c->schema_bytes += len;
+        const char *title = json_get_string(t, "title");
+        struct mcp_tool_info info = {
+            .name = mem_strdup(name),
+            .title =
+                clean(title ? title : json_get_string(hints, "title"), MCP_NAME_MAX, UTF8_ONE_LINE),
+            .description =
+                clean(json_get_string(t, "description"), MCP_DESCRIPTION_MAX, UTF8_MULTILINE),
+            .schema = schema,
+            .off = !mcp_server_offers(c->server, name),
+            .reads_only = json_get_bool(hints, "readOnlyHint", false),
+            .destroys = json_get_bool(hints, "destructiveHint", false),
+            .repeats = json_get_bool(hints, "idempotentHint", false),
+            .open_world = json_get_bool(hints, "openWorldHint", false),
+        };
+        vec_push(&c->found.tools, info);
+    }
+}
+
+/* "[image: image/png, 1234 bytes]"; `encoded`: Base64. */
+static void add_data(struct buf *out, const char *kind, const struct json *item,
+                     const char *encoded)
+{
+    auto_free char *type = clean(json_get_string(item, "mimeType"), 80, UTF8_ONE_LINE);
+    size_t len = encoded ? strlen(encoded) : 0;
+    buf_addf(out, "[%s: %s, %zu bytes, not shown]", kind, type ? type : "unknown type",
+             len / 4 * 3);
+}
+
+static void add_resource(struct buf *out, const struct json *resource)
+{
+    const char *text = json_get_string(resource, "text"), *blob = json_get_string(resource, "blob");
+    const char *uri = json_get_string(resource, "uri");
+    buf_addf(out, "[resource %s]", uri ? uri : "without a URI");
+    buf_addch(out, '\n');
+    if (text)
+        buf_addstr(out, text);
+    else
+        add_data(out, "data", resource, blob);
+}
+
+static void add_link(struct buf *out, const struct json *link)
+{
+    const char *uri = json_get_string(link, "uri"), *name = json_get_string(link, "name");
+    const char *about = json_get_string(link, "description");
+    buf_addf(out, "[link to a resource: %s", uri ? uri : "without a URI");
+    if (name)
+        buf_addf(out, " (%s)", name);
+    if (about)
+        buf_addf(out, ": %s", about);
+    buf_addch(out, ']');
+}
+
+char *mcp_result_text(const struct json *result)
+{
+    struct buf out = BUF_INIT;
+    const struct json *structured = json_get(result, "structuredContent");
+    bool text = false;
+    for (const struct json *i = json_first(json_get(result, "content")); i; i = json_next(i)) {
+        const char *type = json_get_string(i, "type");
+        type = type ? type : "";
+        if (out.len > 0)
+            buf_addch(&out, '\n');
+        if (strcmp(type, "text") == 0) {
+            text = true;
+            buf_addstr(&out, json_get_string(i, "text") ? json_get_string(i, "text") : "");
+        } else if (strcmp(type, "image") == 0 || strcmp(type, "audio") == 0) {
+            add_data(&out, type, i, json_get_string(i, "data"));
+        } else if (strcmp(type, "resource_link") == 0) {
+            add_link(&out, i);
+        } else if (strcmp(type, "resource") == 0) {
+            add_resource(&out, json_get(i, "resource"));
+        } else {
+            buf_addstr(&out, "[content of an unknown type]");
+        }
+    }
+    /* The text is the same data, for clients that read no other. */
+    if (structured && !text) {
+        auto_free char *json = json_print(structured);
+        buf_addf(&out, "%s%s", out.len > 0 ? "\n" : "", json);
+    }
+    if (out.len == 0)
+        buf_addstr(&out, "(no content)");
+    return buf_take(&out);
+}

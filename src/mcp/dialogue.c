@@ -1,0 +1,431 @@
+/* What client and server say to each other, by either era of the protocol: the agreement on a
+ * version, the list of tools, one call at a time. The peer (rpc/peer.h) has the messages; the bytes
+ * are moved by stdio.c and http_link.c. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/json_pack.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "mcp/client_private.h"
+
+enum {
+    PAGES_MAX = 64,      /* of a list of tools */
+    ROUNDS_MAX = 8,      /* of a call whose results want input */
+    RELIST_MS = 1000,    /* from the news that the list has changed to reading it */
+    UNSUPPORTED = -32022 /* version, in an error */
+};
+
+static void initialize(struct mcp_client *c);
+static void list(struct mcp_client *c, const char *cursor);
+
+void mcp_dialogue_close(struct mcp_client *c, const char *why)
+{
+    if (c->closes)
+        return;
+    c->closes = true;
+    c->closes_ms = clock_mono_ms();
+    c->fault = mem_strdup(why);
+}
+
+__attribute__((format(printf, 2, 3))) static void fail(struct mcp_client *c, const char *format,
+                                                       ...)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    va_list args;
+    va_start(args, format);
+    buf_vaddf(&text, format, args);
+    va_end(args);
+    auto_free char *why = utf8_clean_line(text.data);
+    mcp_dialogue_close(c, why);
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Members of params. */
+struct params {
+    struct buf text;
+    struct json_out out;
+};
+
+static void params_begin(struct params *p)
+{
+    *p = (struct params){.text = BUF_INIT};
+    p->out.buf = &p->text;
+    json_out_open(&p->out, '{');
+}
+
+/* Sends the request and releases its params; a token (0: none) is that of its progress. */
+static int64_t ask(struct mcp_client *c, const char *method, struct params *p, uint64_t token,
+                   rpc_answered *answered)
+{
+    if (c->era == MCP_ERA_MODERN || token) {
+        json_out_name(&p->out, "_meta");
+        json_out_open(&p->out, '{');
+        if (c->era == MCP_ERA_MODERN) {
+            json_out_member(&p->out, MCP_META "protocolVersion", MCP_MODERN);
+            json_out_name(&p->out, MCP_META "clientInfo");
+            json_out_pack(&p->out, "{name:'tiro' version:s}", PACKAGE_VERSION);
+            json_out_name(&p->out, MCP_META "clientCapabilities");
+            json_out_raw(&p->out, "{}");
+        }
+        if (token)
+            json_out_int(&p->out, "progressToken", (int64_t)token);
+        json_out_close(&p->out, '}');
+    }
+    json_out_close(&p->out, '}');
+    int64_t id = rpc_ask(c->peer, method, p->text.data, answered, c);
+    buf_release(&p->text);
+    if (!id)
+        mcp_dialogue_close(c, "it does not read what it is sent");
+    return id;
+}
+
+static void enter(struct mcp_client *c, enum mcp_phase phase, int wait_ms)
+{
+    c->phase = phase;
+    c->phase_end_ms = wait_ms > 0 ? clock_mono_ms() + wait_ms : 0;
+}
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+/* Keeps what the server says of itself. */
+static void note_server(struct mcp_client *c, const char *protocol, const struct json *result,
+                        const struct json *info)
+{
+    const char *name = json_get_string(info, "name"), *version = json_get_string(info, "version");
+    struct mcp_view *v = &c->view;
+    pthread_mutex_lock(&c->lock);
+    free(v->protocol);
+    free(v->name);
+    free(v->server_version);
+    free(v->instructions);
+    v->protocol = mem_strdup(protocol);
+    v->name = name ? utf8_clean_line(name) : NULL;
+    v->server_version = version ? utf8_clean_line(version) : NULL;
+    v->instructions = mem_strdup(json_get_string(result, "instructions"));
+    pthread_mutex_unlock(&c->lock);
+    c->has_tools = json_get(json_get(result, "capabilities"), "tools");
+    c->known = c->era;
+    list(c, NULL);
+}
+
+static void on_discovered(void *client, const struct json *result, const struct rpc_fault *fault)
+{
+    struct mcp_client *c = client;
+    c->answers++;
+    if (c->closes)
+        return;
+    for (const struct json *v = json_first(json_get(result, "supportedVersions")); v;
+         v = json_next(v))
+        if (json_string(v) && strcmp(json_string(v), MCP_MODERN) == 0) {
+            note_server(c, MCP_MODERN, result,
+                        json_get(json_get(result, "_meta"), MCP_META "serverInfo"));
+            return;
+        }
+    if (c->slow) {
+        fail(c, "it speaks no version of the protocol that tiro knows: %s",
+             fault ? fault->message : "its answer to server/discover names none");
+        return;
+    }
+    c->era = MCP_ERA_LEGACY;
+    initialize(c);
+}
+
+static void discover(struct mcp_client *c, int wait_ms)
+{
+    struct params p;
+    c->era = MCP_ERA_MODERN;
+    enter(c, MCP_DISCOVERS, wait_ms);
+    params_begin(&p);
+    (void)ask(c, "server/discover", &p, 0, on_discovered);
+}
+
+static void on_initialized(void *client, const struct json *result, const struct rpc_fault *fault)
+{
+    static const char *const known[] = {MCP_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"};
+    struct mcp_client *c = client;
+    const char *version = json_get_string(result, "protocolVersion"), *agreed = NULL;
+    c->answers++;
+    if (c->closes)
+        return;
+    if (fault && c->slow) { /* it came too late to the probe, and speaks the newer era alone */
+        discover(c, MCP_START_MS);
+        return;
+    }
+    if (fault) {
+        fail(c, "it cannot be begun with: %s", fault->message);
+        return;
+    }
+    for (size_t i = 0; version && i < sizeof known / sizeof *known; i++)
+        agreed = strcmp(version, known[i]) == 0 ? known[i] : agreed;
+    if (!agreed) {
+        fail(c, "it speaks version %.40s of the protocol, which tiro does not know",
+             version ? version : "(none)");
+        return;
+    }
+    (void)rpc_notify(c->peer, "notifications/initialized", NULL);
+    note_server(c, agreed, result, json_get(result, "serverInfo"));
+}
+
+static void initialize(struct mcp_client *c)
+{
+    struct params p;
+    enter(c, MCP_INITIALIZES, MCP_START_MS);
+    params_begin(&p);
+    json_out_pack(&p.out,
+                  "protocolVersion:s capabilities:{} clientInfo:{name:'tiro' title:'tiro' "
+                  "version:s}",
+                  MCP_LEGACY, PACKAGE_VERSION);
+    (void)ask(c, "initialize", &p, 0, on_initialized);
+}
+
+/* --- the list of tools ------------------------------------------------------------------------ */
+
+static void forget_found(struct mcp_client *c)
+{
+    mcp_view_release(&c->found);
+    c->schema_bytes = 0;
+}
+
+/* The new list is the one that counts. */
+static void end_list(struct mcp_client *c)
+{
+    bool first = c->phase != MCP_WORKS;
+    struct mcp_view *v = &c->view;
+    enter(c, MCP_WORKS, 0);
+    pthread_mutex_lock(&c->lock);
+    __typeof__(v->tools) old = v->tools;
+    v->tools = c->found.tools;
+    v->left_out = c->found.left_out;
+    c->found.tools = old;
+    pthread_mutex_unlock(&c->lock);
+    forget_found(c);
+    c->pages = 0;
+    mcp_tell_state(c, MCP_READY, NULL);
+    if (first)
+        mcp_dialogue_call(c);
+}
+
+static void on_listed(void *client, const struct json *result, const struct rpc_fault *fault)
+{
+    struct mcp_client *c = client;
+    c->answers++;
+    if (c->closes)
+        return;
+    if (fault && c->phase == MCP_WORKS) { /* the old list stays */
+        c->pages = 0;
+        forget_found(c);
+        return;
+    }
+    if (fault) {
+        fail(c, "it does not list its tools: %s", fault->message);
+        return;
+    }
+    mcp_take_tools(c, json_get(result, "tools"));
+    const char *cursor = json_get_string(result, "nextCursor");
+    if (cursor && c->pages < PAGES_MAX)
+        list(c, cursor);
+    else
+        end_list(c);
+}
+
+static void list(struct mcp_client *c, const char *cursor)
+{
+    struct params p;
+    if (c->phase != MCP_WORKS)
+        enter(c, MCP_LISTS, MCP_START_MS);
+    if (!cursor)
+        forget_found(c);
+    if (!c->has_tools) {
+        end_list(c);
+        return;
+    }
+    c->pages++;
+    params_begin(&p);
+    json_out_member(&p.out, "cursor", cursor);
+    (void)ask(c, "tools/list", &p, 0, on_listed);
+}
+
+/* --- a call ----------------------------------------------------------------------------------- */
+
+static void send_call(struct mcp_client *c, const struct json *wanted);
+
+static void on_called(void *client, const struct json *result, const struct rpc_fault *fault)
+{
+    struct mcp_client *c = client;
+    const char *type = json_get_string(result, "resultType");
+    c->answers++;
+    c->call.ask = 0;
+    if (c->closes && !result)
+        return; /* why, is told when the connection has ended */
+    if (fault) {
+        auto_free char *why =
+            mem_printf("the server refused the call: %s (%d)",
+                       *fault->message ? fault->message : "without a reason", fault->code);
+        mcp_tell_failure(c, why);
+    } else if (type && strcmp(type, "input_required") == 0) {
+        send_call(c, result);
+    } else {
+        c->deaths = 0;
+        mcp_tell_result(c, mcp_result_text(result), json_get_bool(result, "isError", false));
+    }
+}
+
+/* Answers the requests that a result has in place of content; nobody fills in forms here. False:
+ * one of them asks for more than that. */
+static bool answer_inputs(struct params *p, const struct json *wanted)
+{
+    const struct json *requests = json_get(wanted, "inputRequests");
+    const struct json *state = json_get(wanted, "requestState");
+    AUTO(json_free_local) struct json *answers = json_new_object();
+    for (const struct json *r = json_first(requests); r; r = json_next(r)) {
+        const char *method = json_get_string(r, "method");
+        if (!method || strcmp(method, "elicitation/create") != 0)
+            return false;
+        json_set(answers, json_name(r), json_pack("{action:'decline'}"));
+    }
+    auto_free char *json = json_print(answers);
+    json_out_pack(&p->out, "inputResponses:r", json);
+    if (state) {
+        auto_free char *same = json_print(state);
+        json_out_pack(&p->out, "requestState:r", same);
+    }
+    return true;
+}
+
+/* `wanted`: the result that asked for input; NULL: there was none. */
+static void send_call(struct mcp_client *c, const struct json *wanted)
+{
+    struct params p;
+    params_begin(&p);
+    json_out_pack(&p.out, "name:s arguments:r", c->call.tool, c->call.args);
+    if (wanted && (++c->call.rounds > ROUNDS_MAX || !answer_inputs(&p, wanted))) {
+        buf_release(&p.text);
+        mcp_tell_failure(c, "the server wants to ask for more than tiro answers");
+        return;
+    }
+    c->call.ask = ask(c, "tools/call", &p, c->call.number, on_called);
+}
+
+void mcp_dialogue_call(struct mcp_client *c)
+{
+    if (c->call.number && !c->call.ask && c->phase == MCP_WORKS && !c->closes)
+        send_call(c, NULL);
+}
+
+void mcp_dialogue_cancel(struct mcp_client *c)
+{
+    if (c->call.ask && c->peer)
+        rpc_withdraw(c->peer, c->call.ask);
+    c->call.ask = 0;
+}
+
+/* --- what the server sends -------------------------------------------------------------------- */
+
+static void on_request(void *client, struct rpc_call *call, const char *method,
+                       const struct json *params)
+{
+    (void)client, (void)params;
+    if (strcmp(method, "ping") == 0)
+        rpc_answer(call, "{}");
+    else if (strcmp(method, "elicitation/create") == 0)
+        rpc_answer(call, "{\"action\":\"decline\"}");
+    else
+        rpc_fail(call, RPC_METHOD_NOT_FOUND, "tiro does not have this method", NULL);
+}
+
+/* "Copying (3 of 10)", or what of it is known. */
+static void on_progress(struct mcp_client *c, const struct json *params)
+{
+    AUTO(buf_release) struct buf line = BUF_INIT;
+    const char *message = json_get_string(params, "message");
+    double done = json_get_number(params, "progress", 0);
+    double all = json_get_number(params, "total", 0);
+    if (json_get_number(params, "progressToken", 0) != (double)c->call.number || !c->call.ask)
+        return;
+    if (message)
+        utf8_add_cut(&line, message, strlen(message), 200);
+    buf_addf(&line, "%s%g", message ? " (" : "", done);
+    if (all > 0)
+        buf_addf(&line, " of %g", all);
+    if (message)
+        buf_addch(&line, ')');
+    auto_free char *clean = utf8_clean_line(line.data);
+    mcp_tell_progress(c, clean);
+}
+
+static void on_notification(void *client, const char *method, const struct json *params)
+{
+    struct mcp_client *c = client;
+    if (strcmp(method, "notifications/progress") == 0)
+        on_progress(c, params);
+    else if (strcmp(method, "notifications/tools/list_changed") == 0 && c->has_tools)
+        c->relist_ms = c->relist_ms ? c->relist_ms : clock_mono_ms() + RELIST_MS;
+}
+
+bool mcp_dialogue_heard(struct mcp_client *c, size_t len)
+{
+    c->heard = c->answers != c->answers_heard ? len : c->heard + len;
+    c->answers_heard = c->answers;
+    if (c->heard > MCP_HEARD_MAX)
+        mcp_dialogue_close(c, "it sends without end");
+    return c->heard <= MCP_HEARD_MAX;
+}
+
+int mcp_dialogue_due(struct mcp_client *c)
+{
+    int64_t now = clock_mono_ms(), next = c->phase_end_ms ? c->phase_end_ms : INT64_MAX;
+    if (c->closes)
+        return INT_MAX;
+    if (now >= next && c->phase == MCP_DISCOVERS && !c->slow) {
+        c->slow = c->afresh = true;
+        mcp_dialogue_close(c, NULL);
+        return INT_MAX;
+    }
+    if (now >= next) {
+        fail(c, "it did not answer for %d s", MCP_START_MS / 1000);
+        return INT_MAX;
+    }
+    if (c->relist_ms && now >= c->relist_ms && c->phase == MCP_WORKS && c->pages == 0) {
+        c->relist_ms = 0;
+        list(c, NULL);
+    }
+    if (c->relist_ms && c->phase == MCP_WORKS && c->pages == 0 && c->relist_ms < next)
+        next = c->relist_ms;
+    return next - now < INT_MAX ? (int)(next - now) : INT_MAX;
+}
+
+/* --- a connection ----------------------------------------------------------------------------- */
+
+void mcp_dialogue_begin(struct mcp_client *c)
+{
+    static const struct rpc_handlers handlers = {
+        .request = on_request, .notification = on_notification, .cancels_as_mcp = true};
+    c->peer = rpc_peer_new(&handlers, c);
+    c->phase = MCP_SILENT;
+    c->closes = c->afresh = false;
+    c->heard = 0;
+    c->relist_ms = 0;
+    c->pages = 0;
+    free(c->fault);
+    c->fault = NULL;
+    c->era = MCP_ERA_LEGACY;
+    if (c->known == MCP_ERA_LEGACY || (c->slow && c->known == MCP_ERA_UNKNOWN))
+        initialize(c);
+    else
+        discover(c, c->known == MCP_ERA_MODERN || c->server->url ? MCP_START_MS : MCP_PROBE_MS);
+}
+
+void mcp_dialogue_end(struct mcp_client *c)
+{
+    c->closes = true; /* nothing follows from the answers that will not come */
+    rpc_peer_free(c->peer);
+    c->peer = NULL;
+    c->phase = MCP_SILENT;
+    c->call.ask = 0;
+    forget_found(c);
+}

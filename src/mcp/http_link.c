@@ -1,0 +1,313 @@
+/* A server that is reached by HTTP: each message is the body of a POST, whose answer is JSON or a
+ * stream of events. One request at a time; a second connection carries answers to what the server
+ * asks in a stream. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/entropy.h"
+#include "base/environment.h"
+#include "base/json_pack.h"
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "mcp/client_private.h"
+#include "provider/http.h"
+#include "provider/sse.h"
+
+enum { CONNECT_MS = 10000, ASIDE_MS = 5000, COMMAND_MS = 30000 };
+
+struct link {
+    struct mcp_client *c;
+    struct http *http, *aside;
+    char *session; /* Mcp-Session-Id of the older era; NULL: none */
+    char *header;  /* "Name: value" that headers_command gave; NULL: none */
+};
+
+/* One POST. */
+struct post {
+    struct link *link;
+    struct json *message;
+    const char *method;
+    int64_t id;       /* 0: it is no request */
+    uint64_t answers; /* of the client, before it */
+    struct http_reply reply;
+    struct sse events;
+    struct buf body; /* JSON */
+    struct failure failure;
+};
+
+/* --- headers ---------------------------------------------------------------------------------- */
+
+/* As the specification has values that a header cannot hold. */
+static void add_value(struct http_headers *h, const char *name, const char *value)
+{
+    bool plain = *value && *value != ' ' && value[strlen(value) - 1] != ' ';
+    for (const char *p = value; *p && plain; p++)
+        plain = *p >= ' ' && *p < 0x7F;
+    auto_free char *encoded =
+        plain ? NULL : base64_encode((const unsigned char *)value, strlen(value));
+    if (plain)
+        http_headers_add(h, "%s: %s", name, value);
+    else
+        http_headers_add(h, "%s: =?base64?%s?=", name, encoded);
+}
+
+static void add_headers(const struct link *l, const struct post *p, struct http_headers *h)
+{
+    const struct mcp_client *c = l->c;
+    const struct mcp_server *server = c->server;
+    http_headers_add(h, "Content-Type: application/json");
+    http_headers_add(h, "Accept: application/json, text/event-stream");
+    for (size_t i = 0; i < server->headers.len; i++)
+        http_headers_add(h, "%s: %s", server->headers.items[i].name,
+                         server->headers.items[i].value);
+    if (l->header)
+        http_headers_add(h, "%s", l->header);
+    if (l->session)
+        http_headers_add(h, "Mcp-Session-Id: %s", l->session);
+    if (c->era == MCP_ERA_MODERN || c->phase > MCP_INITIALIZES)
+        http_headers_add(h, "MCP-Protocol-Version: %s",
+                         c->era == MCP_ERA_MODERN ? MCP_MODERN : c->view.protocol);
+    if (c->era != MCP_ERA_MODERN || !p->method)
+        return;
+    const char *name = json_get_string(json_get(p->message, "params"), "name");
+    add_value(h, "Mcp-Method", p->method);
+    if (name)
+        add_value(h, "Mcp-Name", name);
+}
+
+/* --- one POST --------------------------------------------------------------------------------- */
+
+static void send_aside(struct link *l);
+
+static bool never(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static bool take_message(struct post *p, const char *text, size_t len)
+{
+    struct mcp_client *c = p->link->c;
+    struct error e;
+    if (!rpc_peer_take(c->peer, text, len, &e))
+        return failure_set(&p->failure, FAILURE_TOO_LARGE, "%s", e.text);
+    send_aside(p->link);
+    return true;
+}
+
+static bool on_event(void *context, const char *name, const char *data, size_t len)
+{
+    return (*name && strcmp(name, "message") != 0) || take_message(context, data, len);
+}
+
+static bool on_body(void *context, const char *bytes, size_t len)
+{
+    struct post *p = context;
+    if (!mcp_dialogue_heard(p->link->c, len))
+        return failure_set(&p->failure, FAILURE_TOO_LARGE, "it sends without end");
+    if (strcmp(p->reply.content_type, "text/event-stream") != 0)
+        return buf_try_add(&p->body, bytes, len) ||
+               failure_set(&p->failure, FAILURE_TOO_LARGE, "an answer has more than 32 MiB");
+    enum feed_result fed = sse_feed(&p->events, bytes, len);
+    return fed == FEED_OK || p->failure.kind != FAILURE_NONE ||
+           failure_set(&p->failure, FAILURE_TOO_LARGE, "an event has more than 32 MiB");
+}
+
+/* Whether more is wanted of the answer. */
+static bool on_read(void *context)
+{
+    const struct post *p = context;
+    return p->link->c->answers == p->answers;
+}
+
+/* Sends what the peer has to say now, beside the stream that is being read; what is answered does
+ * not matter. */
+static void send_aside(struct link *l)
+{
+    struct mcp_client *c = l->c;
+    size_t len;
+    for (const char *bytes; (bytes = rpc_peer_output(c->peer, &len)), len > 0;) {
+        size_t line = (size_t)((const char *)memchr(bytes, '\n', len) + 1 - bytes);
+        const struct post none = {.link = l};
+        struct http_headers headers = {0};
+        struct http_reply reply;
+        struct failure ignored;
+        const struct wakeup soon = {
+            .fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + ASIDE_MS};
+        http_reply_init(&reply);
+        add_headers(l, &none, &headers);
+        const struct http_request request = {.url = c->server->url,
+                                             .headers = &headers,
+                                             .body = bytes,
+                                             .body_len = line,
+                                             .connect_timeout_ms = ASIDE_MS,
+                                             .stall_timeout_ms = ASIDE_MS};
+        (void)http_perform(l->aside, &request, &soon, &reply, &ignored);
+        http_reply_release(&reply);
+        http_headers_release(&headers);
+        rpc_peer_wrote(c->peer, line);
+    }
+}
+
+/* Waits for the answer to a request, whatever else comes meanwhile. False: it is not to come: the
+ * connection ends, the call was cancelled, or the phase took too long. */
+static bool goes_on(void *context)
+{
+    const struct post *p = context;
+    struct mcp_client *c = p->link->c;
+    (void)mcp_take_orders(c);
+    (void)mcp_dialogue_due(c);
+    bool is_call = p->method && strcmp(p->method, "tools/call") == 0;
+    return !c->closes && (!is_call || c->call.ask == p->id);
+}
+
+/* Ends a request that has no answer, as if the server had refused it. */
+static void refuse(struct post *p, const char *why)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct error e;
+    if (p->id && p->answers == p->link->c->answers && p->link->c->peer) {
+        json_out_pack(&(struct json_out){.buf = &text},
+                      "{jsonrpc:'2.0' id:I error:{code:i message:s}}", p->id, RPC_INTERNAL_ERROR,
+                      why);
+        (void)rpc_peer_take(p->link->c->peer, text.data, text.len, &e);
+    }
+}
+
+/* What a status that is no success means. A request of the newer era may be answered by an error of
+ * JSON-RPC, by which the era is told, too. */
+static void judge_status(struct post *p)
+{
+    struct mcp_client *c = p->link->c;
+    int status = p->reply.status;
+    AUTO(buf_release) struct buf url = BUF_INIT;
+    (void)url_mask(&url, c->server->url);
+    if (status == 401 || status == 403) {
+        auto_free char *why = mem_printf(
+            "it wants a login (HTTP %d); give it a header, or a command that prints one "
+            "(headers_command), or start 'npx mcp-remote %s' in its place",
+            status, url.data);
+        mcp_dialogue_close(c, why);
+    } else if (status == 404 && p->link->session) {
+        mcp_dialogue_close(c, "its session has ended (HTTP 404); the next call begins another");
+    } else {
+        if (*p->reply.body.data == '{')
+            (void)take_message(p, p->reply.body.data, p->reply.body.len);
+        auto_free char *why = mem_printf("HTTP status %d", status);
+        refuse(p, why);
+    }
+}
+
+static void post(struct link *l, const char *text, size_t len)
+{
+    struct mcp_client *c = l->c;
+    AUTO(json_free_local) struct json *message = json_parse(text, len, NULL);
+    struct post p = {.link = l,
+                     .message = message,
+                     .method = json_get_string(message, "method"),
+                     .id = json_get(message, "method") ? json_get_int(message, "id", 0) : 0,
+                     .answers = c->answers};
+    struct http_headers headers = {0};
+    struct wakeup wakeup = {.fd = mailbox_fd(c->orders), .go_on = goes_on, .context = &p};
+    wakeup.deadline_ms = c->phase_end_ms;
+    http_reply_init(&p.reply);
+    buf_init(&p.body, RPC_MESSAGE_MAX);
+    sse_init(&p.events, RPC_MESSAGE_MAX, on_event, &p);
+    add_headers(l, &p, &headers);
+    bool begins = p.method && strcmp(p.method, "initialize") == 0;
+    const struct http_request request = {.url = c->server->url,
+                                         .headers = &headers,
+                                         .body = text,
+                                         .body_len = len,
+                                         .wanted = begins ? "Mcp-Session-Id" : NULL,
+                                         .connect_timeout_ms = CONNECT_MS,
+                                         .stall_timeout_ms = INT32_MAX, /* the deadline counts */
+                                         .on_body = on_body,
+                                         .on_read = p.id ? on_read : NULL,
+                                         .context = &p};
+    bool ok = http_perform(l->http, &request, &wakeup, &p.reply, &p.failure);
+    if (ok && p.reply.header && strlen(p.reply.header) < 1024) {
+        free(l->session);
+        l->session = mem_strdup(p.reply.header);
+    }
+    if (ok && p.reply.status / 100 != 2) {
+        judge_status(&p);
+    } else if (ok && strcmp(p.reply.content_type, "text/event-stream") == 0) {
+        (void)sse_end(&p.events);
+        refuse(&p, "the answer ended before the result");
+    } else if (ok) {
+        if (p.body.len > 0)
+            (void)take_message(&p, p.body.data, p.body.len);
+        refuse(&p, "there was no answer");
+    } else {
+        refuse(&p, p.failure.text);
+    }
+    http_headers_release(&headers);
+    http_reply_release(&p.reply);
+    sse_release(&p.events);
+    buf_release(&p.body);
+}
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+static bool run_headers_command(struct link *l)
+{
+    struct mcp_client *c = l->c;
+    struct error e;
+    if (!c->server->headers_command ||
+        key_command_run("headers_command", c->server->headers_command, COMMAND_MS, NULL, &l->header,
+                        &e))
+        return true;
+    mcp_dialogue_close(c, e.text);
+    return false;
+}
+
+/* Tells the server of the older era that the session is over. */
+static void leave(struct link *l)
+{
+    struct mcp_client *c = l->c;
+    const struct wakeup soon = {
+        .fd = -1, .go_on = never, .deadline_ms = clock_mono_ms() + MCP_GOODBYE_MS};
+    const struct post none = {.link = l};
+    struct http_headers headers = {0};
+    struct http_reply reply;
+    struct failure ignored;
+    http_reply_init(&reply);
+    add_headers(l, &none, &headers);
+    const struct http_request request = {.url = c->server->url,
+                                         .headers = &headers,
+                                         .method = "DELETE",
+                                         .connect_timeout_ms = MCP_GOODBYE_MS,
+                                         .stall_timeout_ms = MCP_GOODBYE_MS};
+    (void)http_perform(l->aside, &request, &soon, &reply, &ignored);
+    http_reply_release(&reply);
+    http_headers_release(&headers);
+}
+
+void mcp_run_http(struct mcp_client *c)
+{
+    struct link l = {.c = c, .http = http_new(), .aside = http_new()};
+    bool usable = run_headers_command(&l);
+    while (usable && !c->closes) {
+        size_t len;
+        const char *bytes = rpc_peer_output(c->peer, &len);
+        if (len > 0) {
+            /* Kept apart: an answer may add to the output. */
+            size_t line = (size_t)((const char *)memchr(bytes, '\n', len) + 1 - bytes);
+            auto_free char *message = mem_strndup(bytes, line);
+            rpc_peer_wrote(c->peer, line);
+            post(&l, message, line);
+            continue;
+        }
+        int due = mcp_dialogue_due(c);
+        (void)wakeup_sleep(&c->wakeup, due < INT_MAX ? due : -1);
+    }
+    if (l.session)
+        leave(&l);
+    key_command_free(l.header);
+    free(l.session);
+    http_free(l.http);
+    http_free(l.aside);
+}

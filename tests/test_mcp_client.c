@@ -1,0 +1,391 @@
+/* The client of MCP servers against a scripted one (mcp_server_main.c), over standard input and
+ * output: both eras, and what a server may do wrong. */
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "mcp/client.h"
+#include "tests/suite.h"
+
+enum { SOON_MS = 10000 };
+
+static struct mcp_server server;
+static struct mcp_client *client;
+static struct mcp_view view;
+static struct mcp_outcome outcome;
+static struct error fault;
+static struct buf lines; /* of progress */
+
+static int setup(void **state)
+{
+    signal(SIGPIPE, SIG_IGN);
+    buf_init(&lines, 0);
+    int failed = support_setup(state);
+    server = (struct mcp_server){.name = support_text("scripted"), .origin = "user"};
+    return failed;
+}
+
+static void end(void)
+{
+    mcp_client_free(client);
+    client = NULL;
+    vec_release(&server.args);
+    vec_release(&server.env);
+    server.disabled_tools.len = 0;
+    vec_release(&server.disabled_tools);
+}
+
+static int teardown(void **state)
+{
+    end();
+    mcp_view_release(&view);
+    mcp_outcome_release(&outcome);
+    buf_release(&lines);
+    return support_teardown(state);
+}
+
+FIXTURE(setup, teardown);
+
+static char *starts(void)
+{
+    return support_path("starts");
+}
+
+/* Starts the scripted server with these words, and a file of its starts. */
+static void start(const char *const *words)
+{
+    const char *program = support_program();
+    const char *slash = strrchr(program, '/');
+    server.command = support_text("%.*s/tests/mcp-server", (int)(slash - program), program);
+    for (; *words; words++)
+        vec_push(&server.args, support_text("%s", *words));
+    vec_push(&server.args, support_text("file=%s", starts()));
+    client = mcp_client_new(&server, support_dir());
+}
+#define START(...) start(TEXTS(__VA_ARGS__))
+
+static void look(void)
+{
+    mcp_view_release(&view);
+    mcp_client_view(client, &view);
+}
+
+static void ready(void)
+{
+    assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS * support_patience(), NULL));
+    look();
+    if (view.state != MCP_READY)
+        fail_msg("%s: %s (%s)", mcp_state_name(view.state), view.error, view.log);
+}
+
+static void keep_line(void *context, const char *line)
+{
+    (void)context;
+    buf_addf(&lines, "%s;", line);
+}
+
+static bool call_within(const char *tool, const char *text, int64_t ms)
+{
+    AUTO(json_free_local) struct json *args = json_new_object();
+    json_set_string(args, "text", text);
+    mcp_outcome_release(&outcome);
+    return mcp_client_call(client, tool, args, clock_mono_ms() + ms, NULL, keep_line, NULL,
+                           &outcome, &fault);
+}
+
+static const char *call(const char *tool)
+{
+    assert_ok(call_within(tool, "some words", (int64_t)SOON_MS * support_patience()), fault);
+    return outcome.text;
+}
+
+static void call_fails(const char *tool, const char *words)
+{
+    assert_error(call_within(tool, NULL, (int64_t)SOON_MS * support_patience()), fault,
+                 ERR_AGENT_ERROR, words);
+}
+
+static int count_starts(void)
+{
+    int count = 0;
+    auto_free char *text = support_read(starts());
+    for (const char *p = text; *p; p++)
+        count += *p == '\n';
+    return count;
+}
+
+/* Whether the newest process that was started is gone. */
+static bool is_gone(void *pid)
+{
+    return kill(*(pid_t *)pid, 0) != 0 && errno == ESRCH;
+}
+
+static pid_t newest(void)
+{
+    auto_free char *text = support_read(starts());
+    size_t at = strlen(text) - 1;
+    while (at > 0 && isdigit((unsigned char)text[at - 1]))
+        at--;
+    return (pid_t)atol(text + at);
+}
+
+static bool has_tool(const char *name)
+{
+    for (size_t i = 0; i < view.tools.len; i++)
+        if (strcmp(view.tools.items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* --- eras ------------------------------------------------------------------------------------- */
+
+TEST(a_modern_server_needs_no_handshake)
+{
+    START("modern");
+    ready();
+    assert_string_equal(view.protocol, "2026-07-28");
+    assert_string_equal(view.name, "scripted");
+    assert_true(has_tool("echo"));
+    assert_true(view.tools.items[0].reads_only);
+    assert_string_equal(view.tools.items[0].title, "Echo");
+    assert_string_equal(view.tools.items[0].description, "Does echo.");
+    assert_string_equal(call("echo"), "some words");
+    assert_false(outcome.is_error);
+    assert_string_equal(call("ask"), "decline");
+}
+
+TEST(a_server_that_does_not_know_the_probe_is_initialized)
+{
+    START("legacy");
+    ready();
+    assert_string_equal(view.protocol, "2025-06-18");
+    assert_string_equal(call("echo"), "some words");
+    assert_string_equal(call("ask"), "decline");
+    assert_int_equal(count_starts(), 1);
+}
+
+TEST(a_server_that_dies_of_the_probe_gets_a_fresh_process)
+{
+    START("legacy", "dies");
+    ready();
+    assert_string_equal(call("echo"), "some words");
+    assert_int_equal(count_starts(), 2);
+    /* The same command line is not probed again. */
+    mcp_client_restart(client);
+    assert_string_equal(call("echo"), "some words");
+    assert_int_equal(count_starts(), 3);
+}
+
+TEST(a_server_that_keeps_silent_about_the_probe_gets_a_fresh_process)
+{
+    START("legacy", "silent");
+    ready();
+    assert_string_equal(view.protocol, "2025-06-18");
+    assert_int_equal(count_starts(), 2);
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+TEST(the_list_comes_in_pages)
+{
+    START("pages");
+    ready();
+    assert_true(has_tool("echo"));
+    assert_true(has_tool("refuse"));
+}
+
+TEST(the_list_is_bounded)
+{
+    START("crowd");
+    ready();
+    assert_int_equal(view.tools.len, MCP_TOOLS_MAX);
+    assert_int_equal(view.left_out, 15 + 500 - MCP_TOOLS_MAX);
+}
+
+static bool has_grown(void *context)
+{
+    (void)context;
+    look();
+    return has_tool("grown");
+}
+
+TEST(a_changed_list_is_read_again)
+{
+    START("both");
+    ready();
+    uint64_t version = view.version;
+    assert_string_equal(call("grow"), "grown");
+    assert_true(support_wait_until(has_grown, NULL, SOON_MS));
+    assert_true(mcp_client_version(client) > version);
+}
+
+TEST(the_configuration_leaves_tools_out)
+{
+    vec_push(&server.disabled_tools, support_text("fail"));
+    START("both");
+    ready();
+    for (size_t i = 0; i < view.tools.len; i++)
+        assert_int_equal(view.tools.items[i].off, strcmp(view.tools.items[i].name, "fail") == 0);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+TEST(results_become_text)
+{
+    START("both");
+    ready();
+    assert_string_equal(call("mixed"),
+                        "first\n[image: image/png, 6 bytes, not shown]\n"
+                        "[link to a resource: file:///a (A)]\n"
+                        "[resource file:///b]\ninner");
+    assert_string_equal(call("fail"), "it failed");
+    assert_true(outcome.is_error);
+    call_fails("refuse", "no such text (-32602)");
+}
+
+TEST(progress_is_told)
+{
+    START("both");
+    ready();
+    assert_string_equal(call("progress"), "done");
+    assert_string_equal(lines.data, "step (1 of 2);step (2 of 2);");
+}
+
+TEST(the_environment_is_short)
+{
+    vec_push(&server.env, (struct mcp_pair){support_text("GIVEN"), support_text("x")});
+    setenv("SECRET_OF_TEST", "x", 1);
+    START("both");
+    ready();
+    const char *names = call("environment");
+    unsetenv("SECRET_OF_TEST");
+    assert_non_null(strstr(names, "PATH "));
+    assert_non_null(strstr(names, "GIVEN "));
+    assert_null(strstr(names, "SECRET_OF_TEST"));
+    assert_null(strstr(names, "TERM "));
+}
+
+/* --- what a server may do wrong --------------------------------------------------------------- */
+
+TEST(lines_that_are_no_message_are_passed_over)
+{
+    START("both");
+    ready();
+    assert_string_equal(call("junk"), "after the junk");
+    assert_string_equal(call("twice"), "one");
+    assert_string_equal(call("echo"), "some words");
+    look();
+    assert_non_null(strstr(view.log, "Welcome to the server!"));
+}
+
+TEST(a_death_costs_the_call_alone)
+{
+    START("both");
+    ready();
+    pid_t first = newest();
+    call_fails("die", "it exited with status 3: a fatal fault");
+    look();
+    assert_int_equal(view.state, MCP_ENDED);
+    assert_true(has_tool("echo"));
+    assert_string_equal(call("echo"), "some words");
+    assert_int_equal(count_starts(), 2);
+    assert_true(newest() != first);
+}
+
+TEST(who_dies_too_often_is_given_up)
+{
+    START("both");
+    ready();
+    for (int i = 0; i < 4; i++)
+        call_fails("die", "it exited with status 3");
+    look();
+    assert_int_equal(view.state, MCP_FAILED);
+    assert_int_equal(view.tools.len, 0);
+    call_fails("echo", "it exited with status 3");
+    mcp_client_restart(client);
+    assert_string_equal(call("echo"), "some words");
+}
+
+TEST(a_flood_costs_the_call_alone)
+{
+    START("both");
+    ready();
+    call_fails("flood", "it sends without end");
+    assert_string_equal(call("echo"), "some words");
+}
+
+TEST(a_message_without_end_costs_the_call_alone)
+{
+    START("both");
+    ready();
+    call_fails("huge", "more than 32 MiB");
+    assert_string_equal(call("echo"), "some words");
+}
+
+TEST(a_call_that_hangs_is_cancelled)
+{
+    START("both");
+    ready();
+    assert_error(call_within("hang", NULL, 200), fault, ERR_AGENT_ERROR, "did not answer in time");
+    assert_string_equal(call("echo"), "some words");
+    assert_int_equal(count_starts(), 1);
+}
+
+static bool stop(void *context)
+{
+    (void)context;
+    return false;
+}
+
+TEST(a_call_is_interrupted)
+{
+    START("both");
+    ready();
+    const struct wakeup soon = {.fd = -1, .go_on = stop, .deadline_ms = clock_mono_ms() + 100};
+    assert_err(mcp_client_call(client, "hang", NULL, clock_mono_ms() + 60000, &soon, NULL, NULL,
+                               &outcome, &fault),
+               fault, ERR_INTERRUPTED);
+    assert_string_equal(call("echo"), "some words");
+}
+
+TEST(a_program_that_is_not_there_is_told)
+{
+    server.command = support_text("no-such-program-here");
+    client = mcp_client_new(&server, support_dir());
+    assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS, NULL));
+    look();
+    assert_int_equal(view.state, MCP_FAILED);
+    assert_non_null(strstr(view.error, "\"no-such-program-here\" cannot be run"));
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+TEST(nothing_is_left)
+{
+    START("both");
+    ready();
+    pid_t first = newest(), orphan = (pid_t)atol(call("orphan"));
+    int64_t begun = clock_mono_ms();
+    end();
+    assert_true(clock_mono_ms() - begun < 2000); /* it ends with its input */
+    assert_true(is_gone(&first));
+    assert_true(is_gone(&orphan));
+}
+
+TEST(a_server_that_stays_is_killed)
+{
+    START("stays");
+    ready();
+    pid_t first = newest();
+    end();
+    assert_true(is_gone(&first));
+}
+
+TEST(a_client_that_is_not_ready_ends_at_once)
+{
+    START("silent-start");
+    assert_false(mcp_client_wait(client, clock_mono_ms() + 50, NULL));
+    end();
+}
