@@ -223,14 +223,35 @@ GRAPH_TEST(names_of_server_memory_are_taken)
     says("graph/delete_entities", "{'entityNames':['Ada']}", GIVES(1, 1, 1));
 }
 
-/* server-memory keeps the relations of an entity that was deleted. */
-GRAPH_TEST(a_relation_of_an_entity_that_is_nowhere_is_left_out)
+/* server-memory does not need the ends of a relation to exist. */
+GRAPH_TEST(an_entity_that_only_a_relation_names_is_made)
 {
     stream_text = support_json(
         "{'type':'relation','from':'a','to':'b','relationType':'t'}\n"
         "{'type':'relation','from':'a','to':'a','relationType':'is'}\n"
         "{'type':'entity','name':'a','entityType':'t','observations':[]}\n");
-    says("graph/import", "{}", "{'entities':1,'observations':0,'relations':1,'skipped':1}");
+    says("graph/import", "{}", "{'entities':2,'observations':0,'relations':2,'made':1}");
+    says("graph/open", "{'names':['b']}", "'entity_type':'unknown'");
+    says("graph/search", "{'query':'unknown'}", "'name':'b'");
+}
+
+GRAPH_TEST(a_lenient_call_makes_or_passes_over_what_is_missing)
+{
+    says("graph/create_relations",
+         "{'relations':[{'from':'a','to':'b','relation_type':'t'}],'lenient':true}",
+         "'relation_type':'t'");
+    says("graph/stats", "{}", GIVES(2, 0, 1));
+    refuses("graph/delete_entities", "{'entity_names':['a','x']}", ERR_MEMORY_NOT_FOUND);
+    says("graph/delete_relations",
+         "{'relations':[{'from':'a','to':'x','relation_type':'t'},"
+         "{'from':'a','to':'b','relation_type':'t'}],'lenient':true}",
+         GIVES(0, 0, 1));
+    says("graph/add_observations", "{'observations':[{'entity_name':'b','contents':['o']}]}", "o");
+    says("graph/delete_observations",
+         "{'deletions':[{'entity_name':'x','observations':['o']},"
+         "{'entity_name':'b','observations':['p','o']}],'lenient':true}",
+         GIVES(0, 1, 0));
+    says("graph/delete_entities", "{'entity_names':['a','x',''],'lenient':true}", GIVES(1, 0, 0));
 }
 
 GRAPH_TEST(an_import_that_is_stopped_keeps_nothing)

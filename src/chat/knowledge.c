@@ -204,7 +204,10 @@ static const struct shape new_relation_shape = SHAPE_OF_CLOSED("new relation", s
          "Type of the relation, such as \"works at\".", .also = "relationType"));
 const struct shape graph_relate_shape = SHAPE_PARAMETERS(struct graph_relate,
     SHAPE_REQ_LIST("relations", graph_relate, relations, new_relation_shape,
-        "Relations from one entity to another.", .least = 1, .most = GRAPH_BATCH));
+        "Relations from one entity to another.", .least = 1, .most = GRAPH_BATCH),
+    SHAPE_OPT(graph_relate, lenient, "Make entities that are missing; pass over missing relations when deleting."));
+
+#define LENIENT "Pass over what is missing; else nothing is deleted then."
 
 const struct shape graph_query_shape = SHAPE_PARAMETERS(struct graph_query,
     TEXT(struct graph_query, "query", query, 65536, "Words, or a part of a name, type or observation."));
@@ -222,7 +225,8 @@ const struct shape graph_names_shape = SHAPE_PARAMETERS(struct graph_names,
 
 const struct shape graph_entity_names_shape = SHAPE_PARAMETERS(struct graph_names,
     SHAPE_FIELD("entity_names", STRINGS, REQUIRED, offsetof(struct graph_names, names), .least = 1,
-                .most = GRAPH_BATCH, .help = "Names of entities.", .also = "entityNames"));
+                .most = GRAPH_BATCH, .help = "Names of entities.", .also = "entityNames"),
+    SHAPE_OPT(graph_names, lenient, LENIENT));
 
 static const struct shape deletion_shape = SHAPE_OF_CLOSED("deletion", struct graph_new_observations,
     TEXT(struct graph_new_observations, "entity_name", entity, GRAPH_NAME_BYTES, "Name of the entity.",
@@ -232,7 +236,8 @@ static const struct shape deletion_shape = SHAPE_OF_CLOSED("deletion", struct gr
                 .most = GRAPH_OBSERVATIONS, .help = "Observations, exactly as they are in the graph."));
 const struct shape graph_unobserve_shape = SHAPE_PARAMETERS(struct graph_unobserve,
     SHAPE_FIELD("deletions", LIST, REQUIRED, offsetof(struct graph_unobserve, deletions),
-                .of = &deletion_shape, .least = 1, .most = GRAPH_BATCH, .help = "One item per entity."));
+                .of = &deletion_shape, .least = 1, .most = GRAPH_BATCH, .help = "One item per entity."),
+    SHAPE_OPT(graph_unobserve, lenient, LENIENT));
 
 /* --- the graph of facts: results -------------------------------------------------------------- */
 
@@ -248,8 +253,8 @@ const struct shape graph_counts_shape = SHAPE_OF("graph counts", struct graph_co
     COUNTED(struct graph_counts, "entities", entities, "Number of them."),
     COUNTED(struct graph_counts, "observations", observations, "Number of them."),
     COUNTED(struct graph_counts, "relations", relations, "Number of them."),
-    SHAPE_FIELD("skipped", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct graph_counts, skipped),
-                .help = "Relations of an import whose entities are neither in it nor in the graph."));
+    SHAPE_FIELD("made", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct graph_counts, made),
+                .help = "Entities among them that only relations of an import name."));
 
 /* --- lines ------------------------------------------------------------------------------------ */
 

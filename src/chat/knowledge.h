@@ -184,6 +184,7 @@ struct graph_new_relation {
 };
 struct graph_relate {
     VEC(struct graph_new_relation) relations;
+    bool lenient; /* missing ends are made, missing relations passed over by a deletion */
 };
 
 struct graph_query {
@@ -197,9 +198,11 @@ struct graph_search {
 };
 struct graph_names {
     VEC(const char *) names;
+    bool lenient; /* a deletion passes over what is missing */
 };
 struct graph_unobserve {
     VEC(struct graph_new_observations) deletions;
+    bool lenient; /* the same */
 };
 
 extern const struct shape graph_create_shape, graph_observe_shape, graph_relate_shape,
@@ -220,7 +223,7 @@ extern const struct shape graph_added_shape;
 
 struct graph_counts {
     int64_t entities, observations, relations;
-    int64_t skipped; /* imported relations whose entities do not exist */
+    int64_t made; /* of the entities: those that only relations of an import name */
 };
 extern const struct shape graph_counts_shape;
 

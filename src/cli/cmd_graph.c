@@ -229,10 +229,10 @@ static void print_imported(const struct verb_call *v, const void *result)
     (void)v;
     printf(_("added: entities %lld, observations %lld, relations %lld\n"),
            (long long)added->entities, (long long)added->observations, (long long)added->relations);
-    if (added->skipped > 0)
-        printf(_("left out: relations %lld, whose entities are neither in the file nor in the "
-                 "graph\n"),
-               (long long)added->skipped);
+    if (added->made > 0)
+        printf(_("%lld of these entities are named by relations alone; they have the type "
+                 "\"unknown\"\n"),
+               (long long)added->made);
 }
 
 /* --- the command --- */

@@ -165,20 +165,22 @@ static bool put_entity(const struct graph_import *in, const struct graph_line_en
     return graph_index(in->g, key, e);
 }
 
-/* server-memory keeps relations of entities that were deleted: they are counted, and left out. */
+/* server-memory does not need the ends of a relation to exist: one that is missing is made. */
 static bool put_relation(const struct graph_import *in, const struct graph_line_relation *r,
                          struct graph_counts *counts, struct error *e)
 {
     const struct graph_source source = {.created_ms = clock_wall_ms()};
     bool is_new = false;
-    int64_t from, to;
-    if (!graph_key(in->g->store, r->from, &from, e) || !graph_key(in->g->store, r->to, &to, e))
-        return false;
-    if (from < 0 || to < 0) {
-        counts->skipped++;
-        return true;
+    const char *const names[] = {r->from, r->to};
+    int64_t ends[2];
+    for (int i = 0; i < 2; i++) {
+        if (!graph_put_entity(in->g, names[i], GRAPH_TYPE_UNKNOWN, &source, &ends[i], &is_new, e) ||
+            (is_new && !graph_index(in->g, ends[i], e)))
+            return false;
+        counts->entities += is_new;
+        counts->made += is_new;
     }
-    bool ok = graph_put_relation(in->g, from, to, r->type, &source, &is_new, e);
+    bool ok = graph_put_relation(in->g, ends[0], ends[1], r->type, &source, &is_new, e);
     counts->relations += is_new;
     return ok;
 }

@@ -57,6 +57,9 @@ bool graph_read_part(struct store *s, const struct graph_keys *keys, size_t most
 
 /* ---- graph_write.c: within a transaction; texts are clean ---- */
 
+/* The type of an entity that only a relation names. */
+#define GRAPH_TYPE_UNKNOWN "unknown"
+
 /* *key: of the entity, which is made where there is none. */
 bool graph_put_entity(const struct graph *g, const char *name, const char *type,
                       const struct graph_source *source, int64_t *key, bool *is_new,

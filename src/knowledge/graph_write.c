@@ -269,6 +269,18 @@ static bool add_relation(const struct graph *g, const struct ends *ends,
     return ok;
 }
 
+/* Makes an end of a relation that is missing. */
+static bool make_end(const struct graph *g, const char *name, const struct graph_source *source,
+                     size_t at, const char *member, struct error *e)
+{
+    const struct graph_path path = graph_path_of("relations", at, member);
+    auto_free char *clean = graph_clean_line(name, GRAPH_NAME_BYTES, path.text, e);
+    int64_t key;
+    bool is_new;
+    return clean && graph_put_entity(g, clean, GRAPH_TYPE_UNKNOWN, source, &key, &is_new, e) &&
+           (!is_new || graph_index(g, key, e));
+}
+
 bool graph_relate(const struct graph *g, const struct graph_relate *p, const struct graph_by *by,
                   struct graph_part *created, struct error *e)
 {
@@ -279,8 +291,11 @@ bool graph_relate(const struct graph *g, const struct graph_relate *p, const str
         return false;
     for (size_t i = 0; i < p->relations.len && ok; i++) {
         AUTO(ends_release) struct ends ends = {0};
+        const struct graph_new_relation *n = &p->relations.items[i];
         bool is_new = false;
-        ok = find_ends(g, &p->relations.items[i], i, &ends, e) &&
+        ok = (!p->lenient || (make_end(g, n->from, &source, i, "from", e) &&
+                              make_end(g, n->to, &source, i, "to", e))) &&
+             find_ends(g, n, i, &ends, e) &&
              graph_put_relation(g, ends.from, ends.to, ends.type, &source, &is_new, e) &&
              (!is_new || add_relation(g, &ends, &source, created, e));
     }
@@ -296,6 +311,12 @@ static bool purge_later(const struct graph *g, struct error *e)
     return words_purge(&c, true, e);
 }
 
+/* Whether a lenient deletion passes over what failed: nothing has this name. */
+static bool is_missing(bool lenient, const struct error *e)
+{
+    return lenient && (e->code == ERR_MEMORY_NOT_FOUND || e->code == ERR_USAGE);
+}
+
 static bool delete_entities(const struct graph *g, const struct graph_names *p,
                             struct graph_part *gone, struct error *e)
 {
@@ -303,9 +324,10 @@ static bool delete_entities(const struct graph *g, const struct graph_names *p,
     for (size_t i = 0; i < p->names.len; i++) {
         const struct graph_path path = graph_path_of("entity_names", i, NULL);
         int64_t key;
-        if (!graph_need(g->store, p->names.items[i], path.text, &key, e))
+        bool there = graph_need(g->store, p->names.items[i], path.text, &key, e);
+        if (!there && !is_missing(p->lenient, e))
             return false;
-        if (!graph_keys_have(&keys, key))
+        if (there && !graph_keys_have(&keys, key))
             vec_push(&keys.items, key);
     }
     if (!graph_read_part(g->store, &keys, SIZE_MAX, gone, e))
@@ -358,14 +380,19 @@ static bool delete_observations(const struct graph *g, const struct graph_unobse
         const struct graph_path path = graph_path_of("deletions", at, "entity_name");
         struct graph_entity entity;
         int64_t key;
-        if (!graph_need(g->store, n->entity, path.text, &key, e) ||
-            !graph_read_entity(g->store, key, false, &entity, e))
+        if (!graph_need(g->store, n->entity, path.text, &key, e)) {
+            if (is_missing(p->lenient, e))
+                continue;
+            return false;
+        }
+        if (!graph_read_entity(g->store, key, false, &entity, e))
             return false;
         vec_push(&gone->entities, entity);
         bool ok = graph_unindex(g->store, key, e);
         for (size_t i = 0; i < n->contents.len && ok; i++) {
             const struct graph_path member = graph_path_in("deletions", at, "observations", i);
-            ok = delete_observation(g, key, n->contents.items[i], member.text, gone, e);
+            ok = delete_observation(g, key, n->contents.items[i], member.text, gone, e) ||
+                 is_missing(p->lenient, e);
         }
         if (!ok || !graph_index(g, key, e))
             return false;
@@ -423,7 +450,8 @@ static bool delete_facts(const struct graph *g, const struct graph_names *entiti
     ok = (!entities || delete_entities(g, entities, &part, e)) &&
          (!observations || delete_observations(g, observations, &part, e));
     for (size_t i = 0; relations && i < relations->relations.len && ok; i++)
-        ok = delete_relation(g, &relations->relations.items[i], i, &part, e);
+        ok = delete_relation(g, &relations->relations.items[i], i, &part, e) ||
+             is_missing(relations->lenient, e);
     ok = leave(g, began, ok, &part, e);
     if (ok && gone)
         *gone = part;
