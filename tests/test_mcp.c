@@ -65,6 +65,8 @@ static void forget_messages(void)
     vec_release(&t.messages);
 }
 
+static enum mcp_guise guise; /* of the next server */
+
 static void start_with(unsigned rights, bool persist, bool http)
 {
     struct error e;
@@ -78,7 +80,7 @@ static void start_with(unsigned rights, bool persist, bool http)
     options.tools = "full";
     t = (struct side){.fd = fds[0], .served = fds[1], .in = BUF_INIT};
     t.server = server_new(&options);
-    t.mcp = mcp_new(t.server, rights);
+    t.mcp = mcp_new(t.server, rights, guise);
     server_hold(t.server);
     t.connection = mcp_connect(t.mcp, t.served, t.served, on_closed, NULL);
     if (http)
@@ -310,6 +312,7 @@ static int teardown(void **state)
     if (t.server)
         stop();
     forget_messages();
+    guise = MCP_AS_TIRO;
     return surface_teardown(state);
 }
 
@@ -416,11 +419,11 @@ static const struct json *listed(const char *name)
 
 TEST_IF(capability_compaction(), what_writes_or_runs_a_model_is_there_where_it_was_allowed)
 {
-    static const char *const reading[] = {"tiro_memory_search",       "tiro_memory_read",
-                                          "tiro_sessions_search",     "tiro_session_read",
-                                          "tiro_read",                "tiro_capabilities",
-                                          "tiro_rag_search",          "tiro_rag_corpora",
-                                          "tiro_memory_search_nodes", "tiro_memory_open_nodes"};
+    static const char *const reading[] = {
+        "tiro_memory_search",    "tiro_memory_read", "tiro_sessions_search",
+        "tiro_session_read",     "tiro_read",        "tiro_capabilities",
+        "tiro_rag_search",       "tiro_rag_corpora", "tiro_memory_search_nodes",
+        "tiro_memory_open_nodes"};
     static const struct {
         const char *name;
         enum mcp_right right;
@@ -460,6 +463,74 @@ TEST_IF(capability_compaction(), what_writes_or_runs_a_model_is_there_where_it_w
         }
         stop();
     }
+}
+
+/* Bytes of a token of such JSON are 4.2. */
+enum { TOKEN_BYTES = 4, MEMORY_TOKENS = 1200 };
+
+TEST(a_host_that_wants_memory_gets_few_and_short_tools)
+{
+    guise = MCP_AS_MEMORY;
+    start_legacy(EVERYTHING);
+    const struct json *tools = json_get(ask("tools/list", NULL), "tools");
+    auto_free char *text = json_print(tools);
+    assert_int_equal(json_len(tools), 4);
+    assert_true(strlen(text) / TOKEN_BYTES <= MEMORY_TOKENS);
+    for (const struct json *tool = json_first(tools); tool; tool = json_next(tool))
+        assert_memory_equal(json_get_string(tool, "description"), "Use it ", 7);
+    succeed("tiro_memory_search", "{'query':'a'}");
+    assert_int_equal(code_of(request("tools/call", "{'name':'tiro_run'}")), -32602);
+}
+
+/* As its README has them; tests/counterparts compares results with the program itself. */
+TEST(server_memory_can_be_replaced)
+{
+    static const char *const names[] = {
+        "create_entities", "create_relations",    "add_observations",
+        "delete_entities", "delete_observations", "delete_relations",
+        "read_graph",      "search_nodes",        "open_nodes"};
+    guise = MCP_AS_SERVER_MEMORY;
+    start_legacy(0);
+    const struct json *tools = json_get(ask("tools/list", NULL), "tools");
+    assert_int_equal(json_len(tools), sizeof names / sizeof *names);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(json_get_string(json_at(tools, i), "name"), names[i]);
+    assert_int_equal(code_of(request("tools/call", "{'name':'tiro_memory_search'}")), -32602);
+    assert_int_equal(code_of(request("resources/list", NULL)), -32601);
+
+    assert_string_equal(text_of(call("create_entities",
+                                     "{'entities':[{'name':'Ada','entityType':'person',"
+                                     "'observations':['writes','reads']}]}")),
+                        support_json("[{'name':'Ada','entityType':'person',"
+                                     "'observations':['writes','reads']}]"));
+    assert_string_equal(
+        text_of(call("create_relations",
+                     "{'relations':[{'from':'Ada','to':'Rome','relationType':'visits'}]}")),
+        support_json("[{'from':'Ada','to':'Rome','relationType':'visits'}]"));
+    assert_string_equal(text_of(call("add_observations",
+                                     "{'observations':[{'entityName':'Ada',"
+                                     "'contents':['writes','sings']}]}")),
+                        support_json("[{'entityName':'Ada','addedObservations':['sings']}]"));
+    assert_failure(
+        call("add_observations", "{'observations':[{'entityName':'X','contents':['y']}]}"),
+        "MEMORY_NOT_FOUND", NULL);
+    assert_string_equal(text_of(call("delete_observations",
+                                     "{'deletions':[{'entityName':'Ada',"
+                                     "'observations':['reads','x']}]}")),
+                        "Observations deleted successfully");
+    const char *all = support_json(
+        "{'entities':[{'name':'Ada','entityType':'person','observations':['writes','sings']},"
+        "{'name':'Rome','entityType':'unknown','observations':[]}],"
+        "'relations':[{'from':'Ada','to':'Rome','relationType':'visits'}]}");
+    assert_string_equal(text_of(call("read_graph", "{}")), all);
+    assert_string_equal(text_of(call("search_nodes", "{'query':''}")), all);
+    assert_string_equal(text_of(call("open_nodes", "{'names':['Ada','Rome','X']}")), all);
+    const struct json *found = succeed("search_nodes", "{'query':'SING'}");
+    assert_int_equal(json_len(json_get(found, "entities")), 1);
+    assert_int_equal(json_len(json_get(found, "relations")), 1);
+    assert_true(json_get_bool(succeed("delete_entities", "{'entityNames':['Rome','X']}"), "success",
+                              false));
+    assert_int_equal(json_len(json_get(succeed("read_graph", "{}"), "relations")), 0);
 }
 
 TEST(words_say_what_is_allowed)
@@ -1044,6 +1115,9 @@ TEST(words_that_allow_nothing_are_refused)
         {{"serve", "--stdio", "--allow", "read,run"}, 64, "--mcp or --http: run corpora graph"},
         {{"serve", "--mcp", "--allow", "run graph,read", "--allow=run_command"}, 0, ""},
         {{"serve", "--stdio", "--allow", "execute"}, 0, ""},
+        {{"serve", "--mcp", "--as", "mem0"}, 64, "memory server-memory; not \"mem0\""},
+        {{"serve", "--stdio", "--as", "memory"}, 64, "--as needs --mcp"},
+        {{"serve", "--mcp", "--as=server-memory"}, 0, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         auto_free char *err = NULL;

@@ -41,7 +41,7 @@ static int setup(void **state)
     options.memory = true;
     options.serves = true;
     server = server_new(&options);
-    mcp = mcp_new(server, MCP_RUN);
+    mcp = mcp_new(server, MCP_RUN, MCP_AS_TIRO);
     server_hold(server);
     return status;
 }

@@ -23,6 +23,7 @@ struct serve_options {
     struct session_options session;
     bool stdio, mcp, acp;
     unsigned rights;    /* of clients of the Model Context Protocol */
+    enum mcp_guise as;  /* … and the tools that they are offered */
     const char *socket; /* NULL: none */
     const char *http;   /* address; "": the configured one; NULL: none */
     const char *describe;
@@ -131,7 +132,7 @@ static int serve(const struct serve_options *o, const struct setup *setup)
     descriptors_raise(SERVER_DESCRIPTORS);
     s.server = server_new(&options);
     if (o->mcp || o->http)
-        s.mcp = mcp_new(s.server, o->rights);
+        s.mcp = mcp_new(s.server, o->rights, o->as);
     struct watch *signals = server_watch(s.server, signal_fd, POLLIN, on_signal, &s);
     /* Clients rely on what is saved: without a store, tiro serves only with --no-persist. */
     bool ok = server_open_store(s.server, &cause) ||
@@ -175,6 +176,8 @@ static bool check_allow(const struct serve_options *o, const struct config *conf
     static const char *const words = MCP_RIGHTS(X);
 #undef X
     struct error fault;
+    if (o->as && !o->mcp && !o->http)
+        return err_set(e, ERR_USAGE, _("--as needs --mcp or --http"));
     if (o->rights && !o->mcp && !o->http)
         return err_set(e, ERR_USAGE, _("these words of --allow need --mcp or --http:%s"), words);
     if (!config_check_tools(config, NULL, e))
@@ -205,12 +208,35 @@ static bool take_http(const struct option *o, void *at, const char *value, struc
     return true;
 }
 
+#define X(guise, word) word,
+static const char *const guises[] = {MCP_GUISES(X)};
+#undef X
+#define X(guise, word) " " word
+static const char guise_words[] = MCP_GUISES(X);
+#undef X
+
+static bool take_guise(const struct option *self, void *at, const char *value, struct error *e)
+{
+    (void)self;
+    for (size_t i = 0; i < sizeof guises / sizeof *guises; i++)
+        if (strcmp(guises[i], value) == 0) {
+            *(enum mcp_guise *)at = (enum mcp_guise)i;
+            return true;
+        }
+    return err_set(e, ERR_USAGE, _("--as takes one of:%s; not \"%s\""), guise_words, value);
+}
+
 static const struct option options[] = {
     {"stdio", 0, OPTION_FLAG, NULL, N_("JSON-RPC on standard input and output, for one client"),
      .at = offsetof(struct serve_options, stdio)},
     {"mcp", 0, OPTION_FLAG, NULL,
      N_("tools and resources for another agent, by the Model Context Protocol"),
      .at = offsetof(struct serve_options, mcp)},
+    {"as", 0, OPTION_VALUE, "NAME",
+     N_("tools of --mcp: memory (those that find what was said), server-memory (those of that "
+        "server)"),
+     .at = offsetof(struct serve_options, as), .take = take_guise,
+     .offer = {OFFER_CHOICES, .fixed = guise_words + 1}},
     {"acp", 0, OPTION_FLAG, NULL, N_("agent of the Agent Client Protocol, for an editor"),
      .at = offsetof(struct serve_options, acp)},
     {"socket", 0, OPTION_VALUE, "PATH", N_("JSON-RPC on a Unix socket, for many clients"),

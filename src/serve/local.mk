@@ -17,6 +17,7 @@ libtiro_a_SOURCES += \
 	src/serve/mcp.c src/serve/mcp.h \
 	src/serve/mcp_admit.c \
 	src/serve/mcp_private.h \
+	src/serve/mcp_graph.c \
 	src/serve/mcp_resources.c \
 	src/serve/mcp_tools.c \
 	src/serve/notification.c src/serve/notification.h \

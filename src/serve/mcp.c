@@ -30,8 +30,11 @@ static void on_answer(void *context, const struct operation_answer *a)
 void mcp_ask(struct mcp_call *c, const struct operation *o, const void *params,
              void (*answered)(struct mcp_call *c, const struct operation_answer *a))
 {
+    struct error e;
     c->answered = answered;
-    c->asked = server_ask(c->mcp->server, o, params, on_answer, c);
+    c->asked = server_ask_with(c->mcp->server, o, params, NULL, on_answer, c, &e);
+    if (!c->asked)
+        mcp_fail_with(c, &e);
 }
 
 void mcp_call_cancel(struct mcp_call *c)
@@ -192,12 +195,19 @@ void mcp_tool_fail(struct mcp_call *c, const struct error *e, const struct shape
 /* How long a client may go by what it was told at first: it holds as long as the process. */
 enum { DISCOVERED_MS = 3600 * 1000 };
 
-static const char instructions[] =
-    "tiro keeps conversations with models, shortens them when they grow too long, and remembers "
-    "what "
-    "it took out. tiro_memory_search finds past statements by meaning; tiro_sessions_search finds "
-    "words in whole transcripts; tiro_session_read and the resources tiro://session/ID give the "
-    "text around a hit.";
+static const char *const instructions[] = {
+    [MCP_AS_TIRO] =
+        "tiro keeps conversations with models, shortens them when they grow too long, and "
+        "remembers what it took out. tiro_memory_search finds past statements by meaning; "
+        "tiro_sessions_search finds words in whole transcripts; tiro_session_read and the "
+        "resources tiro://session/ID give the text around a hit.",
+    [MCP_AS_MEMORY] =
+        "tiro remembers what was said in past conversations, and in the part of this one that was "
+        "compacted away. Search it before you answer from a guess or ask the user again.",
+    [MCP_AS_SERVER_MEMORY] =
+        "A knowledge graph that lasts across conversations: entities with observations, and "
+        "relations between them.",
+};
 
 /* --- rights of clients ------------------------------------------------------------------------ */
 
@@ -250,7 +260,8 @@ enum authority mcp_authority(const struct mcp *m)
 static void write_capabilities(struct json_out *o, const struct mcp_call *c)
 {
     json_out_name(o, "capabilities");
-    json_out_raw(o, c->modern       ? "{\"tools\":{},\"resources\":{\"subscribe\":true,"
+    json_out_raw(o, c->mcp->as == MCP_AS_SERVER_MEMORY ? "{\"tools\":{}}"
+                    : c->modern     ? "{\"tools\":{},\"resources\":{\"subscribe\":true,"
                                       "\"listChanged\":true}}"
                     : c->link->http ? "{\"tools\":{},\"resources\":{}}"
                                     : "{\"tools\":{},\"resources\":{\"subscribe\":true}}");
@@ -270,7 +281,7 @@ static void initialize(struct mcp_call *c, const struct json *params)
     json_out_member(&r.out, "protocolVersion", c->link->agreed);
     write_capabilities(&r.out, c);
     json_out_pack(&r.out, "serverInfo:{name:'tiro' title:'tiro' version:s} instructions:s",
-                  PACKAGE_VERSION, instructions);
+                  PACKAGE_VERSION, instructions[c->mcp->as]);
     mcp_result_send(c, &r);
 }
 
@@ -282,7 +293,7 @@ static void discover(struct mcp_call *c, const struct json *params)
     json_out_name(&r.out, "supportedVersions");
     mcp_write_versions(&r.out);
     write_capabilities(&r.out, c);
-    json_out_member(&r.out, "instructions", instructions);
+    json_out_member(&r.out, "instructions", instructions[c->mcp->as]);
     mcp_result_send(c, &r);
 }
 
@@ -294,18 +305,19 @@ static const struct {
     const char *name;
     unsigned eras;
     mcp_method *run;
+    bool resource; /* about resources, which not every guise has */
 } methods[] = {
-    {"initialize", LEGACY, initialize},
-    {"ping", LEGACY, mcp_done},
-    {"server/discover", MODERN, discover},
-    {"tools/list", LEGACY | MODERN, mcp_tools_list},
-    {"tools/call", LEGACY | MODERN, mcp_tools_call},
-    {"resources/list", LEGACY | MODERN, mcp_resources_list},
-    {"resources/templates/list", LEGACY | MODERN, mcp_resources_templates},
-    {"resources/read", LEGACY | MODERN, mcp_resources_read},
-    {"resources/subscribe", LEGACY, mcp_subscribe},
-    {"resources/unsubscribe", LEGACY, mcp_unsubscribe},
-    {"subscriptions/listen", MODERN, mcp_listen},
+    {"initialize", LEGACY, initialize, false},
+    {"ping", LEGACY, mcp_done, false},
+    {"server/discover", MODERN, discover, false},
+    {"tools/list", LEGACY | MODERN, mcp_tools_list, false},
+    {"tools/call", LEGACY | MODERN, mcp_tools_call, false},
+    {"resources/list", LEGACY | MODERN, mcp_resources_list, true},
+    {"resources/templates/list", LEGACY | MODERN, mcp_resources_templates, true},
+    {"resources/read", LEGACY | MODERN, mcp_resources_read, true},
+    {"resources/subscribe", LEGACY, mcp_subscribe, true},
+    {"resources/unsubscribe", LEGACY, mcp_unsubscribe, true},
+    {"subscriptions/listen", MODERN, mcp_listen, true},
 };
 
 static void on_request(void *context, struct rpc_call *rpc, const char *method,
@@ -332,7 +344,8 @@ static void on_request(void *context, struct rpc_call *rpc, const char *method,
     }
     mcp_method *run = NULL;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, method) == 0 && methods[i].eras & (modern ? MODERN : LEGACY))
+        if (strcmp(methods[i].name, method) == 0 && methods[i].eras & (modern ? MODERN : LEGACY) &&
+            !(methods[i].resource && l->mcp->as == MCP_AS_SERVER_MEMORY))
             run = methods[i].run;
     l->status = run || !modern ? 200 : 404;
     if (!run) {
@@ -424,13 +437,15 @@ static void on_stop(void *context)
         mcp_stop_listening(m->links.items[i]);
 }
 
-struct mcp *mcp_new(struct server *server, unsigned rights)
+struct mcp *mcp_new(struct server *server, unsigned rights, enum mcp_guise as)
 {
     struct mcp *m = mem_alloc(sizeof *m);
-    *m = (struct mcp){.server = server, .rights = rights};
+    *m = (struct mcp){.server = server, .rights = rights, .as = as};
+    if (as == MCP_AS_SERVER_MEMORY)
+        m->rights |= MCP_GRAPH;
     m->listener = server_listen(server, mcp_turn_notice, m);
     m->end = server_on_stop(server, on_stop, NULL, m);
-    m->tools = mcp_tools_json(server_config(server), rights);
+    m->tools = mcp_tools_json(m);
     return m;
 }
 

@@ -35,7 +35,21 @@ unsigned mcp_take_rights(struct buf *words);
 /* The word of one of them. */
 const char *mcp_right_word(enum mcp_right right);
 
-struct mcp *mcp_new(struct server *server, unsigned rights);
+/* The tools that are offered: X(LEAVE, "word"). MEMORY: those that find what was said, in few
+ * tokens; SERVER_MEMORY: those of the MCP project's server-memory instead of ours, which may change
+ * the graph, and no resources. */
+#define MCP_GUISES(X)                                                                              \
+    X(TIRO, "tiro")                                                                                \
+    X(MEMORY, "memory")                                                                            \
+    X(SERVER_MEMORY, "server-memory")
+
+enum mcp_guise {
+#define X(guise, word) MCP_AS_##guise,
+    MCP_GUISES(X)
+#undef X
+};
+
+struct mcp *mcp_new(struct server *server, unsigned rights, enum mcp_guise as);
 
 /* The authority of its clients and of HTTP's: CLIENT, or OWNER with that right. */
 enum authority mcp_authority(const struct mcp *m);

@@ -64,6 +64,7 @@ char *mcp_uri_of(const char *session_id, enum mcp_form form);
 struct mcp {
     struct server *server;
     unsigned rights; /* of enum mcp_right */
+    enum mcp_guise as;
     struct listener *listener;
     struct stop_handler *end;
     struct timer *watching; /* of the subscriptions; NULL: there are none */
@@ -125,7 +126,8 @@ struct mcp_work {
 /* --- calls (mcp.c) ------------------------------------------------------------------------
  */
 
-/* One question at a time. The call is still there when `answered` is called. */
+/* One question at a time. The call is still there when `answered` is called; where the question
+ * cannot be asked, it fails at once, and is gone. */
 void mcp_ask(struct mcp_call *c, const struct operation *o, const void *params,
              void (*answered)(struct mcp_call *c, const struct operation_answer *a));
 
@@ -179,7 +181,30 @@ mcp_method mcp_resources_list, mcp_resources_templates, mcp_resources_read; /* m
 mcp_method mcp_subscribe, mcp_unsubscribe, mcp_listen;                      /* mcp_resources.c */
 
 /* The array of tools that are offered; the caller frees. */
-char *mcp_tools_json(const struct config *config, unsigned rights);
+char *mcp_tools_json(const struct mcp *m);
+
+/* A tool: a row, made of a row of the table of operations. */
+struct mcp_tool {
+    const char *name, *title, *description;
+    const struct operation *operation; /* whose needs are the tool's */
+    const struct shape *params;        /* NULL: the operation's */
+    void (*ready)(void *params);       /* sets what no argument says; NULL: nothing */
+    const struct shape *result; /* of the operation's struct; NULL: as the operation has it */
+    char *(*text)(const void *result); /* what models read; NULL: JSON. The caller frees */
+    /* Takes the params, and asks; `state` of the call is the tool. NULL: asks for the row. */
+    void (*start)(struct mcp_call *c, void *params, const char *token);
+    enum mcp_right right; /* that it needs; 0: it only reads */
+    bool destroys;        /* what was there */
+    bool repeatable;      /* … without more coming of it */
+    bool reaches_out;     /* beyond what tiro keeps */
+    bool memory;          /* it is offered as MCP_AS_MEMORY, too */
+};
+
+enum { MCP_GRAPH_TOOLS = 9 };
+extern const struct mcp_tool mcp_graph_tools[MCP_GRAPH_TOOLS]; /* mcp_graph.c */
+
+/* Sends the answer of the tool's operation. */
+void mcp_tool_answered(struct mcp_call *c, const struct operation_answer *a);
 
 /* Ends the subscriptions of the link; answers its subscriptions/listen. */
 void mcp_unfollow(struct mcp_link *l);
@@ -188,7 +213,6 @@ void mcp_stop_listening(struct mcp_link *l);
 /* --- turns (mcp_tools.c) ------------------------------------------------------------------------
  */
 
-struct mcp_tool;
 extern const struct shape mcp_run_shape, mcp_resume_shape, mcp_compact_shape;
 /* `params` is a struct of the shape, which is taken; `token` (JSON, NULL) is the caller's. */
 void mcp_turn_run(struct mcp_call *c, void *params, const char *token);

@@ -206,21 +206,6 @@ void mcp_turn_resume(struct mcp_call *c, void *params, const char *token)
     free(p);
 }
 
-/* The tools: a row each, made of a row of the table of operations. */
-
-struct mcp_tool {
-    const char *name, *title, *description;
-    const struct operation *operation; /* whose needs are the tool's */
-    const struct shape *params;        /* NULL: the operation's */
-    const struct shape *result; /* of the operation's struct; NULL: as the operation has it */
-    char *(*text)(const void *result); /* what models read; NULL: JSON. The caller frees */
-    void (*start)(struct mcp_call *c, void *params, const char *token); /* NULL: asks for the row */
-    enum mcp_right right; /* that it needs; 0: it only reads */
-    bool destroys;        /* what was there */
-    bool repeatable;      /* … without more coming of it */
-    bool reaches_out;     /* beyond what tiro keeps */
-};
-
 /* --- tiro_memory_search ----------------------------------------------------------------------- */
 
 enum { RECALL = 5, RECALL_MOST = 20 };
@@ -308,34 +293,41 @@ static char *page_text(const void *result)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static const struct mcp_tool tools[] = {
+static const struct mcp_tool own_tools[] = {
     {.name = "tiro_memory_search",
      .title = "Search memory",
-     .description = "Search semantic memory for past conversation content. Memory contains text "
-                    "from earlier conversation turns that were compacted away to save context "
-                    "space, and from sessions that were left.",
+     .description = "Use it when the user refers to something said, decided or done earlier, and "
+                    "before you guess or ask again: searches semantic memory, which holds past "
+                    "conversations, and what was compacted away from this one to save context "
+                    "space. Gives passages, best first.",
      .operation = &operation_memory_search,
      .params = &recall_shape,
-     .result = &recalled_shape},
+     .result = &recalled_shape,
+     .memory = true},
     {.name = "tiro_memory_read",
      .title = "Read a memory",
-     .description = "Read an entry of semantic memory in full, and what was said around it: for "
-                    "results of tiro_memory_search that are parts of long messages, or make sense "
-                    "only with the turns beside them.",
+     .description = "Use it when a result of tiro_memory_search is a part of a long message, or "
+                    "makes sense only with the turns beside it: reads the entry in full, and what "
+                    "was said around it.",
      .operation = &operation_memory_around,
-     .result = &memory_excerpt_model_shape},
+     .result = &memory_excerpt_model_shape,
+     .memory = true},
     {.name = "tiro_sessions_search",
      .title = "Search sessions",
-     .description = "Search the whole transcripts of all sessions for words, or of one session. "
-                    "Gives a line around each match, and where it is.",
-     .operation = &operation_session_search},
+     .description = "Use it for an exact word, name or error text: searches the whole transcripts "
+                    "of all tiro sessions, or of one. Gives a line around each match, and where "
+                    "it is.",
+     .operation = &operation_session_search,
+     .memory = true},
     {.name = "tiro_session_read",
      .title = "Read a session",
-     .description = "Read a page of a session's transcript: from its beginning, behind an event "
-                    "(after), or the newest (newest), perhaps before an event (before).",
+     .description = "Use it to read on around a match of tiro_sessions_search: a page of a "
+                    "session's transcript, from its beginning, behind an event (after), or the "
+                    "newest (newest), perhaps before an event (before).",
      .operation = &operation_session_history,
      .result = &page_shape,
-     .text = page_text},
+     .text = page_text,
+     .memory = true},
     {.name = "tiro_read",
      .title = "Read about a session",
      .description = "Tell what a session is: its title, model, labels, directory, times, number of "
@@ -343,8 +335,9 @@ static const struct mcp_tool tools[] = {
      .operation = &operation_session_read},
     {.name = "tiro_capabilities",
      .title = "What is there",
-     .description = "Tell which parts of tiro are there (saved sessions, compaction, memory, graph, "
-                    "corpora, learned items), and why one is not.",
+     .description =
+         "Tell which parts of tiro are there (saved sessions, compaction, memory, graph, "
+         "corpora, learned items), and why one is not.",
      .operation = &operation_capabilities_get},
     {.name = "tiro_rag_search",
      .title = "Search documents",
@@ -457,7 +450,13 @@ static const struct mcp_tool tools[] = {
      .right = MCP_GRAPH,
      .destroys = true},
 };
-enum { TOOLS = sizeof tools / sizeof *tools };
+
+/* The tools of a guise, from the first on; *count: how many. */
+static const struct mcp_tool *tools_as(enum mcp_guise as, size_t *count)
+{
+    *count = as == MCP_AS_SERVER_MEMORY ? MCP_GRAPH_TOOLS : sizeof own_tools / sizeof *own_tools;
+    return as == MCP_AS_SERVER_MEMORY ? mcp_graph_tools : own_tools;
+}
 
 static const struct shape *params_of(const struct mcp_tool *t)
 {
@@ -473,27 +472,36 @@ static const struct shape *result_of(const struct mcp_tool *t)
 
 /* A right stands for the authority of the rows that its tools call. A tool without one calls what
  * every client may. */
-static bool may_call(const struct mcp_tool *t, unsigned rights)
+static bool may_call(const struct mcp_tool *t, const struct mcp *m)
 {
-    return t->right ? rights & (t->right | MCP_OWNER) : t->operation->authority == AUTHORITY_CLIENT;
+    if (m->as == MCP_AS_MEMORY && !t->memory)
+        return false;
+    return t->right ? m->rights & (t->right | MCP_OWNER)
+                    : t->operation->authority == AUTHORITY_CLIENT;
 }
 
-char *mcp_tools_json(const struct config *config, unsigned rights)
+char *mcp_tools_json(const struct mcp *m)
 {
     AUTO(json_free_local) struct json *list = json_new_array();
     struct error e;
-    for (size_t i = 0; i < TOOLS; i++) {
+    size_t count;
+    const struct mcp_tool *tools = tools_as(m->as, &count);
+    for (size_t i = 0; i < count; i++) {
         const struct mcp_tool *t = &tools[i];
-        const struct shape *takes = params_of(t), *gives = result_of(t);
-        if (!may_call(t, rights) || !operation_offered(t->operation, config, &e))
+        /* every token of this guise counts, and models do not see what a tool gives */
+        const struct shape *takes = params_of(t),
+                           *gives = m->as == MCP_AS_MEMORY ? NULL : result_of(t);
+        if (!may_call(t, m) || !operation_offered(t->operation, server_config(m->server), &e))
             continue;
         json_push(list,
                   json_pack("{name:s title:s description:s inputSchema:o outputSchema:o "
                             "annotations:{title:s readOnlyHint:b destructiveHint:b "
                             "idempotentHint:b openWorldHint:b}}",
                             t->name, t->title, t->description,
-                            takes ? shape_schema(takes)
-                                  : json_pack("{type:'object' additionalProperties:b}", false),
+                            takes
+                                ? shape_schema(takes)
+                                : json_pack("{type:'object' properties:{} additionalProperties:b}",
+                                            false),
                             gives ? shape_schema(gives) : NULL, t->title, !t->right, t->destroys,
                             t->repeatable || !t->right, t->reaches_out));
     }
@@ -538,7 +546,7 @@ static bool read_params(const struct mcp_tool *t, const struct json *given, void
     return true;
 }
 
-static void on_answer(struct mcp_call *c, const struct operation_answer *a)
+void mcp_tool_answered(struct mcp_call *c, const struct operation_answer *a)
 {
     const struct mcp_tool *t = c->state;
     if (a->error.code != ERR_OK) {
@@ -559,14 +567,16 @@ void mcp_tools_call(struct mcp_call *c, const struct json *params)
     const struct mcp_tool *t = NULL;
     struct error e = {0};
     void *taken;
-    for (size_t i = 0; name && i < TOOLS && !t; i++)
+    size_t count;
+    const struct mcp_tool *tools = tools_as(c->mcp->as, &count);
+    for (size_t i = 0; name && i < count && !t; i++)
         t = strcmp(tools[i].name, name) == 0 ? &tools[i] : NULL;
-    if (!t) {
+    if (!t || (c->mcp->as == MCP_AS_MEMORY && !t->memory)) {
         mcp_fail(c, RPC_INVALID_PARAMS, "Unknown tool; tools/list names those that there are",
                  NULL);
         return;
     }
-    if (!may_call(t, c->mcp->rights)) {
+    if (!may_call(t, c->mcp)) {
         auto_free char *text = mem_printf(
             "this tool is not offered; the person who starts tiro "
             "serve allows it with --allow %s",
@@ -585,12 +595,14 @@ void mcp_tools_call(struct mcp_call *c, const struct json *params)
     }
     bool fits = json_type(token) == JSON_STRING || json_type(token) == JSON_NUMBER;
     auto_free char *progress = fits ? json_print(token) : NULL;
+    c->state = (void *)(uintptr_t)t;
+    if (t->ready)
+        t->ready(taken);
     if (t->start) {
         t->start(c, taken, progress);
         return;
     }
-    c->state = (void *)(uintptr_t)t;
-    mcp_ask(c, t->operation, taken, on_answer);
+    mcp_ask(c, t->operation, taken, mcp_tool_answered);
     if (taken)
         shape_release(params_of(t), taken);
     free(taken);

@@ -295,10 +295,11 @@ static bool run_capabilities(struct operation_context *c, const void *params, vo
 const struct operation operation_capabilities_get = {
     OPERATION("capabilities/get", CLIENT, CALLER,
               "Tells what the build, the configuration and the command line allow."),
-    .result = RESULT("capabilities", capabilities,
-                     PARTS(X) SHAPE_REQ(capabilities, built_store, "The program can save sessions."),
-                     SHAPE_REQ(capabilities, built_compaction, "The program can shorten histories."),
-                     SHAPE_REQ(capabilities, built_memory, "The program has a memory.")),
+    .result =
+        RESULT("capabilities", capabilities,
+               PARTS(X) SHAPE_REQ(capabilities, built_store, "The program can save sessions."),
+               SHAPE_REQ(capabilities, built_compaction, "The program can shorten histories."),
+               SHAPE_REQ(capabilities, built_memory, "The program has a memory.")),
     .run = run_capabilities,
 };
 #undef X
