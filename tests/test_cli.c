@@ -883,3 +883,38 @@ TEST_IF(capability_store(), test_sessions)
                 "[{'title':'the first question'}]");
     expect(RUN("run", "--resume", "no-such-session", "hi"), 1, "tiro: SESSION_NOT_FOUND: ");
 }
+
+/* --- MCP servers ------------------------------------------------------------------------------ */
+
+TEST(test_mcp)
+{
+    assert_int_equal(chdir(support_dir()), 0);
+    expect(RUN("mcp"), 0, "There is no MCP server");
+    ended(0,
+          RUN("mcp", "add", "files", "-e", "A=b", "--env", "H=${HOME}", "--", "npx", "-y", "a b"));
+    ended(0, RUN("mcp", "add", "web", "--url", "https://example.org/", "--header", "X-Key: a:b"));
+    ended(0, RUN("mcp", "add", "shared", "--project", "./run"));
+    expect(RUN("mcp", "add", "web", "--url", "https://example.org/mcp"), 64, "remove it first");
+    expect(RUN("mcp", "add", "a b", "x"), 64, "no name");
+    expect(RUN("mcp", "add", "c"), 64, "either a command or a url");
+    expect(RUN("mcp", "add", "c", "-e", "=x", "x"), 64, "no \"=\" after a name");
+    expect(RUN("mcp", "add", "c", "npx", "-y"), 64, "unknown option -y");
+    struct result r = ended(0, RUN("mcp"));
+    assert_string_equal(r.out,
+                        "files  waits  npx -y 'a b'; environment: A, H=${HOME}  (user)\n"
+                        "web  waits  https://example.org/; headers: X-Key  (user)\n"
+                        "shared  unusable  you do not trust this project yet  (project)\n");
+    r = ended(0, RUN("mcp", "list", "web", "--json"));
+    assert_json(parse_json(r.out),
+                "{'servers':[{'name':'web','state':'waits','origin':'user','transport':'http'}]}");
+    assert_text(support_read(support_path(".mcp.json")), "\"./run\"");
+    ended(0, RUN("mcp", "remove", "--project", "shared"));
+    ended(0, RUN("mcp", "remove", "files"));
+    expect(RUN("mcp", "remove", "files"), 64, "no server");
+    expect(RUN("mcp", "list", "files"), 64, "there is no server");
+    support_write(support_path(".mcp.json"), "{");
+    r = ended(0, RUN("mcp"));
+    assert_text(r.out, "web  waits");
+    assert_text(r.out, "configuration  unusable  ");
+    assert_int_equal(chdir("/"), 0);
+}

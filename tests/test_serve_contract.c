@@ -150,6 +150,8 @@ static const struct step {
      NULL},
     {"permission/list", "{'session_id':'$S'}", NULL, NULL},
     {"permission/list", "{'revoke':'write_file'}", "USAGE", NULL},
+    {"mcp/list", "{'session_id':'$S'}", NULL, NULL},
+    {"mcp/list", "{'command':'off nothing'}", "USAGE", NULL},
     {"compaction/decide", "{'session_id':'$S','decision':'commit'}", "SESSION_NOT_RUNNING", NULL},
     {"compaction/undo", "{'session_id':'$S'}", "NOTHING_TO_UNDO", NULL},
     {"compaction/pin", "{'session_id':'$S'}", NULL, NULL},

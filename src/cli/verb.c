@@ -100,6 +100,11 @@ static bool take_word(void *call, const char *word, struct error *e)
 
 /* --- options ---------------------------------------------------------------------------------- */
 
+/* A member of SHAPE_STRINGS whose texts are borrowed. */
+struct texts {
+    VEC(const char *) list;
+};
+
 bool verb_take_member(const struct option *self, void *call, const char *value, struct error *e)
 {
     const struct shape_field *f = self->field;
@@ -126,6 +131,9 @@ bool verb_take_member(const struct option *self, void *call, const char *value, 
         ((struct verb_call *)call)->chosen = true;
         return i < f->names->count ||
                cli_unknown(self->name, value, f->names->words, (size_t)f->names->count, e);
+    case SHAPE_STRINGS:
+        vec_push(&((struct texts *)at)->list, value);
+        return true;
     default:
         *(const char **)at = value;
         return true;

@@ -439,7 +439,9 @@ bool mcp_config_add(const char *project, const char *name, struct json *server, 
     AUTO(file_release) struct file f = {.lock = -1};
     const struct json *servers = file_read(&f, project, e);
     struct mcp_server s = {.name = mem_strdup(name)};
-    bool ok = servers && read_server(&s, server, ".", e);
+    struct error why;
+    bool ok =
+        servers && (read_server(&s, server, ".", &why) || err_set(e, ERR_USAGE, "%s", why.text));
     if (servers && is_server(json_get(servers, name)))
         ok = err_set(e, ERR_USAGE, "%s has a server \"%.100s\"; remove it first", f.path, name);
     release_server(&s);

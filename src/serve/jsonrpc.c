@@ -302,7 +302,8 @@ static void run_initialize(struct jsonrpc *j, struct rpc_call *call, const void 
     for (const struct jsonrpc_method *m = jsonrpc_methods; m->name; m++)
         json_out_string(&out, m->name);
     for (size_t i = 0; (o = operation_at(i)); i++)
-        json_out_string(&out, o->name);
+        if (o->authority != AUTHORITY_TERMINAL)
+            json_out_string(&out, o->name);
     json_out_close(&out, ']');
     json_out_close(&out, '}');
     if (p->client.name)

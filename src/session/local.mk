@@ -29,6 +29,7 @@ libtiro_a_SOURCES += \
 	src/session/journal.c src/session/journal.h \
 	src/session/learned_operations.c src/session/learned_operations.h \
 	src/session/lock.c src/session/lock.h \
+	src/session/mcp_operations.c src/session/mcp_operations.h \
 	src/session/memories.h \
 	src/session/memory_desk.c src/session/memory_desk.h \
 	src/session/memory_operations.c src/session/memory_operations.h \

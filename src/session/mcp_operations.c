@@ -1,0 +1,263 @@
+/* mcp/list, mcp/add and mcp/remove. */
+#include "session/mcp_operations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "knowledge/project.h"
+#include "knowledge/trust.h"
+#include "mcp/config.h"
+#include "session/conversation_private.h"
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static const char *const use_words[] = {
+    [MCP_USE_UNREAD] = "not read", [MCP_USE_FAULTY] = "unusable",   [MCP_USE_OFF] = "off",
+    [MCP_USE_WAITS] = "waits",     [MCP_USE_STARTING] = "starting", [MCP_USE_READY] = "ready",
+    [MCP_USE_ENDED] = "ended",     [MCP_USE_FAILED] = "failed"};
+static const struct shape_names uses = {use_words, MCP_USE_FAILED + 1, -1};
+
+static const struct shape listed_shape = SHAPE_OF(
+    "server", struct mcp_listed,
+    SHAPE_REQ(mcp_listed, name, "Name of the server, or path of a file."),
+    SHAPE_REQ_WORD(mcp_listed, state, uses,
+                   "Whether it can be used: \"waits\" until a turn needs it; of a file that is not "
+                   "read, or has a fault, the file's."),
+    SHAPE_REQ(mcp_listed, origin, "Whose configuration names it: user, project, editor, plugin."),
+    SHAPE_OPT(mcp_listed, transport, "\"stdio\" or \"http\"."),
+    SHAPE_OPT(mcp_listed, shown, "Its command line or address, as the file has it."),
+    SHAPE_REQ(mcp_listed, about, "More, for people."),
+    SHAPE_OPT(mcp_listed, tools, "Tools that models get.", .least = 1),
+    SHAPE_OPT(mcp_listed, tokens, "Estimated size of their descriptions.", .least = 1));
+
+static const struct shape list_shape = SHAPE_OF(
+    "servers", struct mcp_list,
+    SHAPE_REQ_LIST("servers", mcp_list, servers, listed_shape,
+                   "In the order in which the configuration is read, then files that are not."));
+
+/* Reads the servers, those of a project that is not trusted with that fault. */
+static void read_servers(const char *directory, struct mcp_servers *out)
+{
+    struct project_parts parts;
+    auto_free char *project = project_of(directory);
+    mcp_servers_read(project, NULL, out);
+    project_parts_gather(directory, &parts);
+    trust_mark_servers(&parts, trust_holds(&parts), out);
+    project_parts_release(&parts);
+}
+
+static void add_file(struct mcp_list *out, const char *path, enum mcp_use state, const char *about)
+{
+    vec_push(&out->servers, (struct mcp_listed){.name = mem_strdup(path),
+                                                .state = state,
+                                                .origin = mem_strdup("file"),
+                                                .about = mem_strdup(about)});
+}
+
+static void add_server(struct mcp_list *out, const struct mcp_server *s)
+{
+    vec_push(&out->servers,
+             (struct mcp_listed){.name = mem_strdup(s->name),
+                                 .state = s->disabled ? MCP_USE_OFF
+                                          : s->fault  ? MCP_USE_FAULTY
+                                                      : MCP_USE_WAITS,
+                                 .origin = mem_strdup(s->origin),
+                                 .transport = mem_strdup(!s->definition ? NULL
+                                                         : s->url       ? "http"
+                                                                        : "stdio"),
+                                 .shown = mem_strdup(s->shown),
+                                 .about = mem_strdup(s->fault ? s->fault : s->shown)});
+}
+
+/* The words of `command`. */
+struct order {
+    char *text;                     /* owned */
+    const char *verb, *name, *tool; /* NULL: not given */
+};
+
+static void order_release(struct order *o)
+{
+    free(o->text);
+}
+
+static bool order_read(const char *command, struct order *out, struct error *e)
+{
+    static const char *const verbs[] = {"on", "off", "restart"};
+    char *words[4] = {0}, *rest = NULL;
+    size_t count = 0, verb = 0;
+    *out = (struct order){.text = mem_strdup(command ? command : "")};
+    for (char *w = strtok_r(out->text, " \t\n", &rest); w && count < 4;
+         w = strtok_r(NULL, " \t\n", &rest))
+        words[count++] = w;
+    while (count > 1 && verb < 3 && strcmp(verbs[verb], words[0]) != 0)
+        verb++;
+    if (count > 3 || (count > 1 && verb == 3) || (count > 2 && verb == 2))
+        return err_set(e, ERR_USAGE,
+                       "give the name of a server, or \"off\", \"on\" or \"restart\" and a name");
+    out->verb = count > 1 ? verbs[verb] : NULL;
+    out->name = words[count > 1];
+    out->tool = words[2];
+    return true;
+}
+
+/* Does what the command says, and lists. */
+static bool list_after(const char *directory, const char *command, struct mcp_list *out,
+                       struct error *e)
+{
+    AUTO(order_release) struct order order = {0};
+    AUTO(mcp_servers_release) struct mcp_servers servers = {0};
+    if (!order_read(command, &order, e))
+        return false;
+    read_servers(directory, &servers);
+    if (order.name && !mcp_servers_find(&servers, order.name))
+        return err_set(e, ERR_USAGE, "there is no server \"%.80s\"; list them first", order.name);
+    if (order.verb && strcmp(order.verb, "restart") == 0)
+        return err_set(e, ERR_USAGE, "no server runs here");
+    if (order.verb) {
+        if (!mcp_config_switch(order.name, order.tool, strcmp(order.verb, "on") == 0, e))
+            return false;
+        mcp_servers_release(&servers);
+        read_servers(directory, &servers);
+    }
+    for (size_t i = 0; i < servers.len; i++)
+        if (!order.name || strcmp(order.name, servers.items[i].name) == 0)
+            add_server(out, &servers.items[i]);
+    for (size_t i = 0; i < servers.faults.len && !order.name; i++)
+        add_file(out, "configuration", MCP_USE_FAULTY, servers.faults.items[i]);
+    for (size_t i = 0; i < servers.unread.len && !order.name; i++)
+        add_file(out, servers.unread.items[i], MCP_USE_UNREAD,
+                 "found; what tiro reads is .mcp.json");
+    return true;
+}
+
+static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct mcp_list_params *p = params;
+    return list_after(c->project ? c->project : ".", p->command, result, e);
+}
+
+bool converse_list_servers(struct conversation *c, const void *params, void *result,
+                           struct error *e)
+{
+    const struct mcp_list_params *p = params;
+    return list_after(c->root ? c->root : ".", p->command, result, e);
+}
+
+const struct operation operation_mcp_list = {
+    OPERATION("mcp/list", OWNER, CONVERSATION,
+              "Lists the MCP servers whose tools models get, with their state, and turns a server "
+              "or a tool off or on."),
+    SLASH("mcp", "[NAME]",
+          N_("list MCP servers; with a name: its tools and errors; off, on, restart NAME")),
+    COMMAND("mcp list", "[NAME]", N_("list the MCP servers of the configuration and the project")),
+    .lines = "servers",
+    .line = "{name}  {state}  {about}  ({origin})",
+    .none = N_("There is no MCP server; tiro mcp add NAME -- COMMAND adds one."),
+    .params = PARAMETERS(
+        mcp_list_params,
+        SHAPE_OPT(mcp_list_params, command,
+                  "\"NAME\": more of this server; \"off NAME [TOOL]\", \"on NAME [TOOL]\": change "
+                  "the user's configuration first; \"restart NAME\"; absent: all are listed.",
+                  .most = 1000),
+        SHAPE_OPT_AS(SESSION_MEMBER, mcp_list_params, session,
+                     "The session; absent: only what the configuration says.", .least = 1)),
+    .result = &list_shape,
+    .lasting = true,
+    .run = run_list,
+    CONVERSE(list_servers, NOW, READING),
+};
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+/* "NAME=VALUE" or "Name: value" as members of an object. */
+static bool add_pairs(struct json *server, const char *member, char *const *texts, size_t len,
+                      char sign, struct error *e)
+{
+    struct json *pairs = json_new_object();
+    for (size_t i = 0; i < len; i++) {
+        const char *at = strchr(texts[i], sign);
+        if (!at || at == texts[i]) {
+            json_free(pairs);
+            return err_set(e, ERR_USAGE, "\"%.80s\" has no \"%c\" after a name", texts[i], sign);
+        }
+        auto_free char *name = mem_strndup(texts[i], (size_t)(at - texts[i]));
+        json_set_string(pairs, name, at + 1 + strspn(at + 1, sign == ':' ? " " : ""));
+    }
+    if (len > 0)
+        json_set(server, member, pairs);
+    else
+        json_free(pairs);
+    return true;
+}
+
+static bool run_add(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    const struct mcp_add_params *p = params;
+    auto_free char *project = p->project ? project_of(c->project ? c->project : ".") : NULL;
+    struct json *server = json_new_object(), *args = json_new_array();
+    (void)result;
+    if (p->command.len > 0)
+        json_set_string(server, "command", p->command.items[0]);
+    for (size_t i = 1; i < p->command.len; i++)
+        json_push(args, json_new_string(p->command.items[i]));
+    if (p->command.len > 0)
+        json_set(server, "args", args);
+    else
+        json_free(args);
+    if (p->url)
+        json_set_string(server, "type", "http");
+    json_set_string(server, "url", p->url);
+    if (add_pairs(server, "env", p->env.items, p->env.len, '=', e) &&
+        add_pairs(server, "headers", p->headers.items, p->headers.len, ':', e))
+        return mcp_config_add(project, p->name, server, e);
+    json_free(server);
+    return false;
+}
+
+static bool run_remove(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct mcp_remove_params *p = params;
+    auto_free char *project = p->project ? project_of(c->project ? c->project : ".") : NULL;
+    (void)result;
+    return mcp_config_remove(project, p->name, e);
+}
+
+#define IN_PROJECT                                                                                 \
+    SHAPE_OPTION("--project", N_("in .mcp.json of the project, not in your mcp.json"))
+#define TEXTS_OF(S, member, ...)                                                                   \
+    SHAPE_FIELD(#member, STRINGS, OPTIONAL, offsetof(struct S, member), .help = __VA_ARGS__)
+
+const struct operation operation_mcp_add = {
+    OPERATION("mcp/add", TERMINAL, CALLER, "Adds an MCP server to the configuration."),
+    COMMAND("mcp add", "NAME [COMMAND...]", N_("add a server")),
+    .details = N_("COMMAND is the program and its arguments, after --. ${NAME} in a text is a "
+                  "variable of the\nenvironment, as in -e 'TOKEN=${TOKEN}': so the file holds no "
+                  "key."),
+    .params = PARAMETERS(
+        mcp_add_params, SHAPE_REQ(mcp_add_params, name, "Name: letters, digits, - and _."),
+        TEXTS_OF(mcp_add_params, command, "A program and its arguments."),
+        SHAPE_OPT(mcp_add_params, url, "Address of a server that speaks HTTP.", .least = 1,
+                  SHAPE_OPTION("--url URL", N_("address of a server that is reached by HTTP"))),
+        TEXTS_OF(mcp_add_params, env, "Variables of its environment, NAME=VALUE.",
+                 SHAPE_OPTION("-e, --env NAME=VALUE",
+                              N_("give the program a variable; may be repeated"))),
+        TEXTS_OF(
+            mcp_add_params, headers, "Headers of requests, \"Name: value\".",
+            SHAPE_OPTION("--header HEADER", N_("send a header, 'Name: value'; may be repeated"))),
+        SHAPE_OPT(mcp_add_params, project, "In the project's file, not the user's.", IN_PROJECT)),
+    .lasting = true,
+    .run = run_add,
+};
+
+const struct operation operation_mcp_remove = {
+    OPERATION("mcp/remove", TERMINAL, CALLER, "Removes an MCP server from the configuration."),
+    COMMAND("mcp remove", "NAME", N_("remove a server")),
+    .params = PARAMETERS(mcp_remove_params,
+                         SHAPE_REQ(mcp_remove_params, name, "Name of the server.", .least = 1),
+                         SHAPE_OPT(mcp_remove_params, project,
+                                   "From the project's file, not the user's.", IN_PROJECT)),
+    .lasting = true,
+    .run = run_remove,
+};
