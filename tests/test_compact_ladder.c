@@ -31,6 +31,7 @@ static struct stage {
     struct scripted_summary script;
     struct summariser model;
     bool modelless; /* there is none */
+    bool refuses;   /* a mode that would be applied */
     const struct word *words;
     size_t word_count, drafts;
     const char *last_draft; /* "mode, model, tokens afterwards: text" */
@@ -213,6 +214,12 @@ static char *whole_result(void *context, int64_t seq, const char *id)
     return t.whole ? mem_strdup(t.whole) : NULL;
 }
 
+static bool refuse(void *context, struct error *e)
+{
+    assert_ptr_equal(context, &t);
+    return err_set(e, ERR_FORBIDDEN, "kept");
+}
+
 static void run(void)
 {
     const struct compact_host host = {.summary = {.complete = complete,
@@ -222,6 +229,7 @@ static void run(void)
                                                   .context = &t},
                                       .emit = emit,
                                       .commit = commit,
+                                      .admit = t.refuses ? refuse : NULL,
                                       .review = t.words ? review : NULL,
                                       .summariser = find_model,
                                       .tool_result = whole_result};
@@ -394,6 +402,21 @@ TEST(short_results_are_enough)
     assert_null(t.events.items[0]->model);
     assert_true(last_event()->compaction.tokens_after < 1000);
     assert_int_equal(t.history.messages.len, 8);
+}
+
+/* Nobody is asked about shortened results: no message is lost. */
+TEST(only_a_mode_is_refused)
+{
+    use_tool("read it", 60000);
+    talk(2);
+    t.refuses = true;
+    t.settings.auto_threshold = 10000;
+    run_done(0, "{'stage':'micro'}");
+    talk(30);
+    t.job.trigger = TRIGGER_MANUAL;
+    run();
+    assert_int_equal(t.out.result, COMPACT_NOT_WORTH);
+    assert_string_equal(t.out.error.text, "kept");
 }
 
 /* Shortened results are not enough, so the mode works on the original messages. */

@@ -37,6 +37,8 @@ struct turn {
     bool overflowed;       /* the newest request was rejected as too long, and compacted for */
     int64_t max_bytes;     /* of a summary's request, after an overflow; 0: as configured */
     bool accounted;        /* the newest call's usage is in turn_completed */
+    const struct compact_job *compacting; /* of the last compaction; not valid after it */
+    bool admitted; /* that compaction applied a mode: hooks were asked, and none refused */
     struct summariser summariser; /* the turn's own model, where it is the one */
     struct response response;     /* of the newest call */
     struct failure failure;

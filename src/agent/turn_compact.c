@@ -276,7 +276,8 @@ static void keep_found(const struct agent *a, enum compact_trigger trigger, bool
     for (size_t rank = 0; searches && (seq = memory->passed_over(memory->context, rank)) > 0;
          rank++) {
         size_t i = 0;
-        while (i < h->turn_first && (h->messages.items[i].seq != seq || h->messages.items[i].summary))
+        while (i < h->turn_first &&
+               (h->messages.items[i].seq != seq || h->messages.items[i].summary))
             i++;
         if (i == h->turn_first || h->estimates.items[i] > besides)
             continue;
@@ -285,16 +286,16 @@ static void keep_found(const struct agent *a, enum compact_trigger trigger, bool
     }
 }
 
+static bool admit(void *context, struct error *e)
+{
+    struct turn *t = context;
+    const struct compact_job *job = t->compacting;
+    t->admitted = hooks_ask_compact(t, job->trigger == TRIGGER_MANUAL, job->focus, e);
+    return t->admitted;
+}
+
 static void compact(struct turn *t, struct compact_job *job, struct compact_outcome *out)
 {
-    bool by_hand = job->trigger == TRIGGER_MANUAL;
-    if (!hooks_ask_compact(t, by_hand, job->focus, &out->error)) {
-        bool refused = out->error.code == ERR_FORBIDDEN;
-        out->result = refused ? COMPACT_NOT_WORTH : COMPACT_CANCELLED;
-        if (refused && job->trigger == TRIGGER_OVERFLOW)
-            turn_tell_warning(t, WARNING_NOT_COMPACTED, out->error.text);
-        return;
-    }
     auto_free bool *kept = mem_alloc(t->a->history->messages.len + 1);
     const struct compact_host host = {
         .summary = {.complete = complete,
@@ -304,6 +305,7 @@ static void compact(struct turn *t, struct compact_job *job, struct compact_outc
                     .context = t},
         .emit = emit,
         .commit = commit,
+        .admit = admit,
         .review = t->a->review ? review : NULL,
         .summariser = find_summariser,
         .tool_result = t->a->tool_result ? tool_result : NULL,
@@ -312,7 +314,12 @@ static void compact(struct turn *t, struct compact_job *job, struct compact_outc
     const double cost = t->cost;
     keep_found(t->a, job->trigger, kept);
     job->kept = kept;
+    t->compacting = job;
+    t->admitted = false;
     compact_run(job, &host, out);
+    if (out->result == COMPACT_NOT_WORTH && out->error.code == ERR_FORBIDDEN &&
+        job->trigger == TRIGGER_OVERFLOW)
+        turn_tell_warning(t, WARNING_NOT_COMPACTED, out->error.text);
     if (out->result == COMPACT_DONE && t->summary_ms >= 0)
         t->summary_ms = t->a->compaction->summary_ms;
     if (out->result == COMPACT_DONE)
@@ -321,8 +328,8 @@ static void compact(struct turn *t, struct compact_job *job, struct compact_outc
     t->overhead = overhead;
     usage_add(&t->overhead, &out->usage);
     t->cost = usage_cost_sum(cost, out->cost);
-    if (out->result == COMPACT_DONE)
-        hooks_note_compact(t, by_hand);
+    if (out->result == COMPACT_DONE && t->admitted)
+        hooks_note_compact(t, job->trigger == TRIGGER_MANUAL);
 }
 
 /* --- whether it is time to -------------------------------------------------------------------- */

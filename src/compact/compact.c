@@ -648,6 +648,8 @@ void compact_run(const struct compact_job *job, const struct compact_host *host,
     a.micro = step == STEP_MICRO;
     if (step == STEP_NOTHING) {
         end_with_nothing(&a);
+    } else if (!a.micro && host->admit && !host->admit(host->summary.context, &out->error)) {
+        out->result = out->error.code == ERR_FORBIDDEN ? COMPACT_NOT_WORTH : COMPACT_CANCELLED;
     } else {
         if (!a.micro && job->mode->prompt && a.plan.gone > 0) {
             a.summariser = host->summariser(host->summary.context, &a.no_summariser);

@@ -42,6 +42,10 @@ struct compact_host {
      * on COMMIT_DONE; otherwise nothing has changed and it is still the caller's. */
     enum commit_result (*commit)(void *context, struct event *completed, struct error *e);
 
+    /* Asked before a mode is applied, but not before tool results alone are shortened. False with
+     * the reason: NOT_WORTH for FORBIDDEN, else CANCELLED. NULL: nobody refuses. */
+    bool (*admit)(void *context, struct error *e);
+
     /* Waits for the user. NULL: nobody can be asked, and drafts are committed as they are. */
     struct draft_verdict (*review)(void *context, const struct draft *draft);
 
