@@ -1,5 +1,9 @@
 /* Hooks of the user: what they get, what their answers do, and what they cannot do. */
 #include "agent/hooks.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "tests/play.h"
 #include "tests/program.h"
 #include "tests/suite.h"
@@ -105,6 +109,16 @@ TEST(text_for_the_model)
     told(1, NULL);
 }
 
+TEST(a_hook_that_asks_adds_to_the_result)
+{
+    hook(CONFIG_HOOKS_TOOL_ASK,
+         "echo '{\"hookSpecificOutput\":{\"additionalContext\":\"mind the "
+         "tests\"}}'");
+    support_write(support_path("note.txt"), "forty-two");
+    play_gives("read_file", "{'path':'note.txt'}",
+               "forty-two\n\n[A hook of the user adds:]\nmind the tests");
+}
+
 TEST(a_hook_refuses_a_call)
 {
     hook(CONFIG_HOOKS_TOOL_ASK, "grep -q note.txt && { echo 'leave my notes' >&2; exit 2; }");
@@ -208,6 +222,143 @@ TEST(a_compaction_has_hooks)
          "'custom_instructions':'the door'}");
     kept("post", "{'hook_event_name':'PostCompact','trigger':'manual'}");
     assert_text(support_read(support_path("post")), "What was said so far, in short.");
+}
+
+/* --- hooks of a project ----------------------------------------------------------------------- */
+
+static struct project_parts parts;
+
+static int project_setup(void **state)
+{
+    int status = play_setup(state);
+    mkdir(support_path(".git"), 0700);
+    mkdir(support_path(".claude"), 0700);
+    return status;
+}
+
+static int project_teardown(void **state)
+{
+    project_parts_release(&parts);
+    return play_teardown(state);
+}
+
+FIXTURES(project, project_setup, project_teardown);
+
+/* Trusts a project with these hooks (JSON with ' for "). */
+static void project_hooks(const char *hooks)
+{
+    support_write(support_path(".claude/settings.json"),
+                  support_json(support_text("{'hooks':{%s}}", hooks)));
+    project_parts_release(&parts);
+    project_parts_gather(support_dir(), &parts);
+    assert_null(parts.faults);
+    play.hooks.project = &parts;
+}
+
+/* The lines that hooks wrote into the file "ran", which is emptied. */
+static const char *ran(void)
+{
+    const char *text =
+        access(support_path("ran"), F_OK) == 0 ? support_read(support_path("ran")) : "";
+    unlink(support_path("ran"));
+    return text;
+}
+
+TEST(hooks_of_a_project_come_after_the_users)
+{
+    hook(CONFIG_HOOKS_PROMPT, "echo mine >> ran; echo 'First.'");
+    project_hooks(
+        "'UserPromptSubmit':[{'matcher':'never','hooks':[{'command':'echo one >> ran; "
+        "echo Second.'},{'command':'echo two >> ran'}]},{'hooks':[{'command':'echo three "
+        ">> ran; echo Third.'}]}],'SessionStart':[{'matcher':'resume','hooks':["
+        "{'command':'echo no >> ran'}]},{'matcher':'startup|resume','hooks':[{'command':"
+        "'echo start >> ran'}]}],'Stop':[{'hooks':[{'command':'echo stop >> ran'}]}]");
+    PLAY(ANSWER);
+    assert_string_equal(ran(), "start\nmine\none\ntwo\nthree\nstop\n");
+    assert_non_null(strstr(play.recalled.data, "First.\nSecond.\nThird."));
+    play.hooks.project = NULL;
+    PLAY(ANSWER);
+    assert_string_equal(ran(), "mine\n");
+}
+
+TEST(a_matcher_chooses_tools_by_both_names)
+{
+    support_write(support_path("note.txt"), "forty-two");
+    project_hooks(
+        "'PreToolUse':[{'matcher':'Read','hooks':[{'command':'echo Read >> ran'}]},"
+        "{'matcher':'read_file','hooks':[{'command':'echo read_file >> ran'}]},"
+        "{'matcher':'Edit|R.*d','hooks':[{'command':'echo R.*d >> ran'}]},"
+        "{'matcher':'*','hooks':[{'command':'echo star >> ran'}]},"
+        "{'matcher':'','hooks':[{'command':'echo empty >> ran'}]},"
+        "{'matcher':'Rea','hooks':[{'command':'echo Rea >> ran'}]},"
+        "{'matcher':'Bash|Edit','hooks':[{'command':'echo Bash >> ran'}]}]");
+    play_gives("read_file", "{'path':'note.txt'}", "forty-two");
+    assert_string_equal(ran(), "Read\nread_file\nR.*d\nstar\nempty\n");
+    told(0, NULL);
+    project_hooks("'PreToolUse':[{'matcher':'(','hooks':[{'command':'echo no >> ran'}]}]");
+    play_gives("read_file", "{'path':'note.txt'}", "forty-two");
+    assert_string_equal(ran(), "");
+    assert_non_null(strstr(play_event(EVENT_WARNING, 0)->text,
+                           "hook tool_ask: the matcher of a hook is not usable: "));
+}
+
+/* A hook of the user gets the names of tiro, one of a project those of Claude Code. */
+TEST(a_hook_of_a_project_knows_its_format)
+{
+    mkdir(support_path("sub"), 0700);
+    support_write(support_path("sub/note.txt"), "forty-two");
+    hook_keeps(CONFIG_HOOKS_TOOL_DONE, "mine");
+    project_hooks(
+        "'PostToolUse':[{'matcher':'Read','hooks':[{'type':'command','command':"
+        "'cat >> $CLAUDE_PROJECT_DIR/input; pwd > ran; echo $CLAUDE_PROJECT_DIR >> ran'"
+        "}]}]");
+    play_gives("read_file", "{'path':'sub/note.txt'}", "forty-two");
+    const char *path = support_path("sub/note.txt");
+    kept("mine", "{'tool_name':'read_file'}");
+    kept("input", support_text("{'hook_event_name':'PostToolUse','tool_name':'Read','tool_input':"
+                               "{'path':'sub/note.txt','file_path':'%s'}}",
+                               path));
+    assert_string_equal(ran(), support_text("%s\n%s\n", support_dir(), support_dir()));
+}
+
+TEST(the_strictest_hook_counts)
+{
+    hook(CONFIG_HOOKS_TOOL_ASK, "echo '{\"decision\":\"allow\"}'");
+    project_hooks(
+        "'PreToolUse':[{'hooks':[{'command':'echo one >> ran; echo only reading >&2; "
+        "exit 2'},{'command':'echo two >> ran'}]}]");
+    play_refuses("write_file", WRITES, "a hook of the user refused this call: only reading");
+    assert_string_equal(ran(), "one\n");
+    hook(CONFIG_HOOKS_TOOL_ASK, "exit 2");
+    play_refuses("write_file", WRITES, "it gave no reason");
+    assert_string_equal(ran(), "");
+    hook(CONFIG_HOOKS_TOOL_ASK, "echo '{\"decision\":\"ask\"}'");
+    project_hooks(
+        "'PreToolUse':[{'hooks':[{'command':'echo \\'{\\\\\\'decision\\\\\\':"
+        "\\\\\\'allow\\\\\\'}\\''}]}]");
+    play.answer = APPROVAL_DENY;
+    play_refuses("write_file", WRITES, "declined");
+    assert_int_equal(play.questions, 1);
+}
+
+/* Its text was asked about, its program is read by the shell: a change must not run. */
+TEST(a_changed_program_ends_the_hooks_of_a_project)
+{
+    support_write(support_path("check.sh"), "echo good >> ran\n");
+    support_write(support_path("note.txt"), "forty-two");
+    project_hooks("'PreToolUse':[{'hooks':[{'command':'sh ./check.sh'}]}]");
+    play_gives("read_file", "{'path':'note.txt'}", "forty-two");
+    assert_string_equal(ran(), "good\n");
+    support_write(support_path("check.sh"), "echo evil >> ran\n");
+    play_gives("read_file", "{'path':'note.txt'}", "forty-two");
+    assert_string_equal(ran(), "");
+    assert_null(play.hooks.project);
+    told(0,
+         "a program of the project's hooks has changed, and they run no more; the next message "
+         "asks about them");
+    play_gives("read_file", "{'path':'note.txt'}", "forty-two");
+    assert_string_equal(ran(), "");
+    told(1, NULL);
 }
 
 FIXTURES(program, support_setup, support_teardown);

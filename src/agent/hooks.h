@@ -1,9 +1,10 @@
-/* Hooks: commands of the user's configuration ([hooks]) that run at moments of a session, with JSON
- * on standard input and output in the format of Claude Code. A hook may refuse a message, a tool
- * call or a compaction, and add text for the model. tiro.ini(5) documents the format. A hook that
- * fails changes nothing; that is told once a session.
+/* Hooks: commands of the user's configuration ([hooks]), then those of a project that the user
+ * trusts (knowledge/trust.h), which run at moments of a session, with JSON on standard input and
+ * output in the format of Claude Code. A hook may refuse a message, a tool call or a compaction,
+ * and add text for the model. tiro.ini(5) documents the format. A hook that fails changes nothing;
+ * that is told once a session. After a hook that refuses, no other runs.
  *
- * The functions run a hook on the agent thread, 10 seconds at most, until the wakeup says stop.
+ * The functions run the hooks on the agent thread, 10 seconds each, until the wakeup says stop.
  * Without a hook for the moment they do nothing. */
 #ifndef AGENT_HOOKS_H
 #define AGENT_HOOKS_H
@@ -41,8 +42,15 @@ void hook_answer_release(struct hook_answer *a);
 void hook_answer_read(struct hook_answer *out, enum hook hook, int status, const struct buf *output,
                       const struct buf *errors);
 
+/* Appends its text for the model to the result of a tool. */
+void hook_answer_add(const struct hook_answer *a, struct buf *result);
+
 /* The hooks of a session. */
 struct hooks {
+    /* The parts of the project, if the user trusts them; NULL: its hooks do not run. Set to NULL
+     * when a program of theirs is another one on the disk. Borrowed. */
+    const struct project_parts *project;
+    char *warning;             /* to be told; NULL: none */
     bool begun;                /* session_start has run */
     struct hook_answer start;  /* its answer, whose context is in each prompt */
     struct hook_answer prompt; /* of the turn's message */

@@ -90,12 +90,11 @@ static enum gate ask(struct turn *t, struct tool_call *call, const struct block 
 }
 
 static enum gate decide(struct turn *t, struct tool_call *call, const struct block *b,
-                        struct buf *out)
+                        struct hook_answer *hook, struct buf *out)
 {
     const struct agent *a = t->a;
     if (!tool_offered(call->tool, a->offer))
         return deny(out, "not allowed: this tool is not offered here");
-    AUTO(hook_answer_release) struct hook_answer hook = {.reason = NULL};
     bool guarded = tool_call_is_guarded(call);
     auto_free char *grant = tool_call_grant(call);
     enum approval_verdict verdict = approval_decide(a->policy, call->tool, grant);
@@ -104,15 +103,15 @@ static enum gate decide(struct turn *t, struct tool_call *call, const struct blo
         return deny(out, "not allowed: [tools] deny has this tool");
     if (verdict == APPROVAL_ASK && bounds == BOUNDS_HOLD && approval_spares_sandbox(a->policy))
         verdict = APPROVAL_ALLOW;
-    if (!hooks_ask_tool(t, b, &hook))
+    if (!hooks_ask_tool(t, b, hook))
         return GATE_STOPPED;
-    if (hook.verdict == HOOK_BLOCKS) {
-        buf_addf(out, "not allowed: a hook of the user refused this call: %s", hook.reason);
+    if (hook->verdict == HOOK_BLOCKS) {
+        buf_addf(out, "not allowed: a hook of the user refused this call: %s", hook->reason);
         return GATE_DENIED;
     }
-    if (hook.verdict == HOOK_ASKS)
+    if (hook->verdict == HOOK_ASKS)
         verdict = APPROVAL_ASK;
-    if (hook.verdict == HOOK_ALLOWS && approval_asks_by_class(a->policy, call->tool))
+    if (hook->verdict == HOOK_ALLOWS && approval_asks_by_class(a->policy, call->tool))
         verdict = APPROVAL_ALLOW;
     if (verdict == APPROVAL_ASK || guarded || bounds == BOUNDS_WIDENED)
         return ask(t, call, b, out);
@@ -147,10 +146,11 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     enum gate gate = GATE_SHUT;
     bool is_error = true, last = true;
     AUTO(tool_call_release) struct tool_call call = {0};
+    AUTO(hook_answer_release) struct hook_answer hook = {.reason = NULL};
     AUTO(buf_release) struct buf result = BUF_INIT;
     struct file_change change = {0};
     if (tool_call_prepare(&call, t->a->tools, b->name, b->text, &result))
-        gate = decide(t, &call, b, &result);
+        gate = decide(t, &call, b, &hook, &result);
     if (gate == GATE_OPEN) {
         struct running running = {.turn = t, .call = b};
         struct tool_context context = context_for(t->a, call.tool);
@@ -167,6 +167,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     }
     if (gate == GATE_STOPPED)
         return gate;
+    hook_answer_add(&hook, &result);
     /* Calls past the maximum have no result of their own: the model learns of them in the last. */
     for (const struct block *c = b + 1; c < t->response.blocks.items + t->response.blocks.len; c++)
         last = last && c->type != BLOCK_TOOL_CALL;
