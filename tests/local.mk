@@ -43,6 +43,7 @@ SUITE_TESTS = \
 	tests/test_agent_compaction.c \
 	tests/test_hooks.c \
 	tests/test_trust.c \
+	tests/test_trust_question.c \
 	tests/test_answers.c \
 	tests/test_approval.c \
 	tests/test_approval_overlay.c \

@@ -24,6 +24,7 @@ struct run_options {
     bool compact; /* before the message */
     struct buf words;
     bool quiet;
+    bool trust; /* the programs of the project */
 };
 
 static char *formats(void)
@@ -54,6 +55,8 @@ static const struct option options[] = {
      .at = offsetof(struct run_options, compact)},
     {"quiet", 'q', OPTION_FLAG, NULL, N_("on standard error, only warnings and errors"),
      .at = offsetof(struct run_options, quiet)},
+    {"trust", 0, OPTION_FLAG, NULL, N_("trust the programs of this project, such as its hooks"),
+     .at = offsetof(struct run_options, trust)},
     SESSION_OPTIONS,
     {0},
 };
@@ -235,6 +238,7 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
 {
     struct run_output out;
     struct engine_options engine = session_options_service(&o->session, setup->config);
+    engine.trust = o->trust;
     run_output_init(&out, o->format);
     out.hints = config_boolean(setup->config, CONFIG_COMPACTION_HINT);
     out.quiet = o->quiet;

@@ -411,6 +411,21 @@ void project_parts_gather(const char *directory, struct project_parts *out)
                                 "none of them runs");
 }
 
+static const char *const kind_words[] = {
+    [PART_HOOK] = "hook", [PART_SERVER] = "server", [PART_FILE] = "file"};
+
+void project_parts_name(const struct project_parts *p, struct buf *out)
+{
+    enum { NAMED = 10 };
+    for (size_t i = 0; i < p->items.len && i < NAMED; i++) {
+        const struct project_part *part = &p->items.items[i];
+        buf_addf(out, "%s %s ", i > 0 ? "," : "", kind_words[part->kind]);
+        utf8_reveal(out, part->name, strlen(part->name), UTF8_ONE_LINE);
+    }
+    if (p->items.len > NAMED)
+        buf_addf(out, " and %zu more", p->items.len - NAMED);
+}
+
 void project_parts_describe(const struct project_parts *p, struct buf *out)
 {
     utf8_reveal(out, p->directory, strlen(p->directory), UTF8_ONE_LINE);
@@ -418,10 +433,8 @@ void project_parts_describe(const struct project_parts *p, struct buf *out)
     for (size_t i = 0; i < p->items.len; i++) {
         const struct project_part *part = &p->items.items[i];
         const char *matcher = part->kind == PART_HOOK ? part->detail : "";
-        static const char *const kinds[] = {
-            [PART_HOOK] = "hook", [PART_SERVER] = "server", [PART_FILE] = "file"};
         AUTO(buf_release) struct buf text = BUF_INIT;
-        buf_addf(out, "\n%s ", kinds[part->kind]);
+        buf_addf(out, "\n%s ", kind_words[part->kind]);
         utf8_reveal(out, part->name, strlen(part->name), UTF8_ONE_LINE);
         if (*matcher) {
             buf_addstr(out, " for ");

@@ -62,6 +62,9 @@ void project_parts_release(struct project_parts *p);
  * foreign text indented. */
 void project_parts_describe(const struct project_parts *p, struct buf *out);
 
+/* Appends their kinds and names in one line, " hook Stop, file check.sh". */
+void project_parts_name(const struct project_parts *p, struct buf *out);
+
 /* Whether the files among the parts still have the content that was gathered. */
 bool project_parts_unchanged(const struct project_parts *p);
 

@@ -158,7 +158,7 @@ struct acp_question {
     struct acp_session *session;
     struct acp_choices choices;
     char *call; /* id of the engine; NULL: a draft */
-    char *told; /* the tool call that the client shows */
+    char *told; /* the tool call that was made for the question; NULL: the question is of a call */
     int64_t id; /* of the request to the client; 0: answered */
 };
 

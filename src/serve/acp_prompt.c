@@ -61,6 +61,12 @@ static const struct acp_choice approvals[] = {
     {"project", "allow_always", N_("Allow always in this project"), ANSWER_PROJECT},
 };
 
+static const struct acp_choice trusts[] = {
+    {"deny", "reject_once", N_("Not now"), ANSWER_DENY},
+    {"once", "allow_once", N_("Run them in this session"), ANSWER_ONCE},
+    {"project", "allow_always", N_("Trust this directory"), ANSWER_PROJECT},
+};
+
 static const struct acp_choice drafts[] = {
     {"commit", "allow_once", N_("Use this summary"), DRAFT_COMMIT},
     {"refuse", "reject_once", N_("Leave the conversation as it is"), DRAFT_REFUSE},
@@ -367,6 +373,8 @@ static void decide(struct acp_question *q, const char *option)
         const struct acp_open_call *open = acp_find_call(&s->telling, q->call);
         if (open && answer != ANSWER_DENY)
             acp_tell_status(&s->telling, open->told, "in_progress");
+        if (q->told)
+            acp_tell_status(&s->telling, q->told, answer == ANSWER_DENY ? "failed" : "completed");
         acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &params, NULL);
     } else {
         const struct compaction_decide_params params = {.session = s->id,
@@ -418,6 +426,14 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
 {
     AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
+    if (strcmp(n->detail, QUESTION_OF_PROJECT) == 0) { /* no call that the client knows */
+        char *told = mem_printf("trust:%" PRId64, ++s->drafts);
+        acp_tell_shown(&s->telling, told, _("Do you trust the programs of this project?"),
+                       n->preview, &buf);
+        ask_person(s, (struct acp_choices){trusts, sizeof trusts / sizeof *trusts}, NULL,
+                   mem_strdup(n->text), told, buf.data);
+        return;
+    }
     const struct acp_open_call *open = acp_find_call(&s->telling, n->text);
     const struct acp_tool_call call = {.id = open ? open->told : n->text,
                                        .tool = n->name,
@@ -474,7 +490,7 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
         break;
     case NOTICE_DRAFT:
         told = mem_printf("draft:%" PRId64, ++s->drafts);
-        acp_tell_draft(&s->telling, told, n->text, &draft);
+        acp_tell_shown(&s->telling, told, _("Summary of the conversation"), n->text, &draft);
         ask_person(s, acp_draft_choices, NULL, NULL, told, draft.data);
         break;
     case NOTICE_ERROR:

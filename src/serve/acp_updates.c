@@ -445,17 +445,17 @@ static void turn_ended(struct acp_telling *t, const struct event *ev)
 
 /* --- draft summaries -------------------------------------------------------------------------- */
 
-void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary, struct buf *out)
+void acp_tell_shown(struct acp_telling *t, const char *told, const char *title, const char *text,
+                    struct buf *out)
 {
     static const char members[] =
         "toolCallId:s title:s kind:'think' status:'pending' "
         "content:[{type:'content' content:{type:'text' text:s}}]";
-    const char *title = _("Summary of the conversation");
     struct json_out o = {.buf = out};
     json_out_open(&o, '{');
-    json_out_pack(&o, members, told, title, summary);
+    json_out_pack(&o, members, told, title, text);
     json_out_close(&o, '}');
-    tell(t, "tool_call", members, told, title, summary);
+    tell(t, "tool_call", members, told, title, text);
 }
 
 /* --- compactions ------------------------------------------------------------------------------ */

@@ -25,7 +25,7 @@ struct acp_open_call {
     char *id;   /* of the engine, not unique in a session */
     char *told; /* as the client knows it */
     char *tool, *args;
-    bool terminal; /* the client shows what it prints */
+    bool terminal;     /* the client shows what it prints */
     struct buf output; /* so far; the last of it */
 };
 
@@ -68,9 +68,10 @@ void acp_tell_terminal(struct acp_telling *t, const char *terminal);
 /* Tells the last of the output of a call that runs, by a NOTICE_OUTPUT. */
 void acp_tell_output(struct acp_telling *t, const struct notice *n);
 
-/* A draft summary that waits for a person is a tool call to the client, of the id `told`. `out`
- * gets its object. */
-void acp_tell_draft(struct acp_telling *t, const char *told, const char *summary, struct buf *out);
+/* A text about which a person is asked, and which is of no tool, is a tool call to the client, of
+ * the id `told`. `out` gets its object. */
+void acp_tell_shown(struct acp_telling *t, const char *told, const char *title, const char *text,
+                    struct buf *out);
 
 /* The call of the id `told` has this status. */
 void acp_tell_status(struct acp_telling *t, const char *told, const char *status);

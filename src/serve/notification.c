@@ -65,7 +65,10 @@ static const struct shape approval_shape =
     SHAPE_OF("approval", struct notice, SESSION,
              OPTIONAL_ROW("call", text, "Id of the call, for approval/decide."),
              OPTIONAL_ROW("tool", name, "Name of the tool."),
-             OPTIONAL_ROW("class", detail, "Class of the tool."),
+             OPTIONAL_ROW("class", detail,
+                          "Class of the tool; \"project\": no tool asks, but whether the programs "
+                          "of the project in `preview` may run: \"project\" trusts them until they "
+                          "change, \"once\" and \"session\" in this session."),
              SHAPE_FIELD("args", JSON, OPTIONAL, SHAPE_AT_TEXT(struct notice, args),
                          .help = "Arguments of the call."),
              OPTIONAL_ROW("preview", preview, "The difference or the command in full."),
@@ -366,9 +369,10 @@ enum question_step question_step(const struct notice *n)
     if (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)
         return QUESTION_BEGINS;
     bool idle = n->type == NOTICE_BUSY && !n->flag;
-    bool done = n->type == NOTICE_EVENT && (n->event->type == EVENT_TOOL_EXECUTION_COMPLETED ||
-                                            n->event->type == EVENT_COMPACTION_COMPLETED ||
-                                            n->event->type == EVENT_COMPACTION_FAILED);
+    bool done =
+        n->type == NOTICE_EVENT &&
+        (n->event->type == EVENT_TURN_STARTED || n->event->type == EVENT_TOOL_EXECUTION_COMPLETED ||
+         n->event->type == EVENT_COMPACTION_COMPLETED || n->event->type == EVENT_COMPACTION_FAILED);
     return idle || done ? QUESTION_ENDS : QUESTION_STAYS;
 }
 

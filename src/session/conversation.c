@@ -69,6 +69,7 @@ void conversation_free(struct conversation *c)
     learned_items_release(&c->tool_usage);
     free(c->learned);
     hooks_release(&c->hooks);
+    conversation_forget_trust(c);
     instructions_release(&c->instructions);
     free(c->graph_hint);
     free(c->recalled);

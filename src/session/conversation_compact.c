@@ -207,6 +207,7 @@ bool converse_compact(struct conversation *c, const void *params, void *result, 
     if (ok) {
         if (!mode->text) /* asks the server for the window; if that fails, so does the summary */
             (void)backend_prepare(&c->backend, &(struct error){0});
+        conversation_trust_project(c, false);
         AUTO(conversation_agent_release) struct agent agent = conversation_agent(c);
         ok = agent_compact(&agent, mode, utf8_is_blank(p->focus) ? NULL : p->focus,
                            p->preview || c->compact.preview, &fault);

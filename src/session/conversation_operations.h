@@ -144,14 +144,14 @@ struct approval_decide_params {
     const char *reason; /* why the call is denied, for the model; NULL: none */
 };
 
-/* permission/list: the grants of the session and of the project. From the command line, only those
- * of the project. */
+/* permission/list: the grants of the session and of the project, and all trusted directories. From
+ * the command line, none of a session. */
 struct permission_list_params {
     const char *session;
     const char *revoke; /* a permission that is taken back first: its number in the list, or its
                            text, for a command also without quotes and "…"; NULL: none */
 };
-enum permission_scope { PERMISSION_SESSION, PERMISSION_PROJECT };
+enum permission_scope { PERMISSION_SESSION, PERMISSION_PROJECT, PERMISSION_DIRECTORY };
 struct permission_list {
     VEC(struct permission {
         int64_t number; /* from 1 */

@@ -20,14 +20,21 @@
 #include "session/memory_sink.h"
 #include "session/session_operations.h"
 
-/* A tool call that waits for approval. */
+/* A tool call that waits for approval, or the project's parts that wait for trust. */
 struct question {
-    const char *id; /* of the call; NULL: none is open */
-    const struct tool_call *call;
+    const char *id;               /* of the call, or QUESTION_OF_TRUST; NULL: none is open */
+    const struct tool_call *call; /* NULL: about the project */
     const char *args, *preview;
     bool answered;
     enum approval_answer answer;
     char *reason; /* of a refusal, owned; NULL: none was given */
+};
+
+/* The parts of the project that could run something (knowledge/trust.h), of the open session. */
+struct project_trust {
+    struct project_parts parts; /* as gathered when the session's first turn began */
+    bool decided;               /* the user has answered, or need not or cannot be asked */
+    bool trusted;               /* they may run */
 };
 
 /* A task of the surface for a tool (NOTICE_READ, NOTICE_WRITE, NOTICE_RUN). */
@@ -104,7 +111,8 @@ struct conversation {
 
     enum memory_access access; /* of the open session; so is `level` */
     enum tools_offer level;
-    struct hooks hooks;               /* of the open session */
+    struct hooks hooks; /* of the open session */
+    struct project_trust trust;
     struct instructions instructions; /* read at the last turn or context/read */
     char *graph_hint;                 /* read with the instructions; NULL: none */
     char *project;                    /* of `root`; NULL: not determined yet */
@@ -214,7 +222,18 @@ void conversation_project(struct conversation *c); /* derived files, after the h
 const char *conversation_project_path(struct conversation *c); /* project_of() its directory */
 /* Reads what is always allowed in the project into the policy. */
 bool conversation_read_permissions(struct conversation *c, struct error *e);
+/* Before anything of the project may run: gathers its parts and asks about them, once a session and
+ * when they have changed. `asks` false: a question is left to the next turn. */
+void conversation_trust_project(struct conversation *c, bool asks);
+/* The parts that may run; NULL: none. Valid while the session is open. */
+const struct project_parts *conversation_trusted_parts(const struct conversation *c);
+void conversation_forget_trust(struct conversation *c); /* the session is left */
+
+/* conversation_turn.c */
 void tell_question(struct conversation *c);
+/* Asks `question`, and waits until it is answered, the turn is interrupted or the program ends.
+ * ANSWER_DENY where there is no answer. The question stays for its reason; the caller clears it. */
+enum approval_answer conversation_ask(struct conversation *c, struct question question);
 
 void conversation_know_surface(struct conversation *c);
 

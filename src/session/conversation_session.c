@@ -59,6 +59,7 @@ static void forget_session(struct conversation *c)
     budget_read(&c->budget, c->config);
     prompt_told_release(&c->prompt_told);
     hooks_release(&c->hooks);
+    conversation_forget_trust(c);
     read_files_clear(&c->tools.host.read);
     mem_replace(&c->asked, NULL);
     c->last_cached = -1;

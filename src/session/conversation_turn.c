@@ -241,13 +241,15 @@ void tell_question(struct conversation *c)
     const struct question *q = &c->question;
     struct notice *n = notice_new(NOTICE_APPROVAL);
     n->text = mem_strdup(q->id);
-    n->name = mem_strdup(q->call->tool->spec.name);
-    n->detail = mem_strdup(tool_class_name(q->call->tool->class));
+    n->name = mem_strdup(q->call ? q->call->tool->spec.name : q->id);
+    n->detail = mem_strdup(q->call ? tool_class_name(q->call->tool->class) : QUESTION_OF_PROJECT);
     n->args = mem_strdup(q->args);
     n->preview = mem_strdup(q->preview);
-    shape_copy(&change_shape, &n->change, &q->call->sight.change);
-    n->guarded = mem_strdup(q->call->guarded);
-    n->grant = tool_call_grant(q->call);
+    if (q->call) {
+        shape_copy(&change_shape, &n->change, &q->call->sight.change);
+        n->guarded = mem_strdup(q->call->guarded);
+        n->grant = tool_call_grant(q->call);
+    }
     tell(c, n);
 }
 
@@ -261,7 +263,15 @@ static void show_output(void *context, const struct tool_output *output)
     tell(context, n);
 }
 
-/* Waits until the question is answered, the turn is interrupted or the program ends. */
+enum approval_answer conversation_ask(struct conversation *c, struct question question)
+{
+    c->question = question;
+    tell_question(c);
+    while (!c->question.answered && !c->cancelled && !c->quit)
+        conversation_handle(c, mailbox_wait(c->seat.requests, -1));
+    return c->question.answered ? c->question.answer : ANSWER_DENY;
+}
+
 static enum approval_verdict ask(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview)
 {
@@ -269,11 +279,8 @@ static enum approval_verdict ask(void *context, struct tool_call *call, const ch
     struct error e;
     if (!c->engine->options.can_ask || c->engine->options.nobody_allows)
         return APPROVAL_ASK;
-    c->question = (struct question){.id = id, .call = call, .args = args, .preview = preview};
-    tell_question(c);
-    while (!c->question.answered && !c->cancelled && !c->quit)
-        conversation_handle(c, mailbox_wait(c->seat.requests, -1));
-    enum approval_answer answer = c->question.answered ? c->question.answer : ANSWER_DENY;
+    enum approval_answer answer = conversation_ask(
+        c, (struct question){.id = id, .call = call, .args = args, .preview = preview});
     auto_free char *grant = tool_call_grant(call);
     bool always = answer == ANSWER_PROJECT && grant;
     bool kept = always && permissions_set(conversation_project_path(c), grant, true, &e) &&
@@ -366,6 +373,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
         !conversation_need_backend(c, e) || !backend_prepare(&c->backend, e))
         return false;
+    conversation_trust_project(c, true);
     if (!conversation_go_on(c)) /* backend_prepare() may have asked the server for the window */
         return err_set(e, ERR_INTERRUPTED, INTERRUPTED_BEFORE);
     /* The tools of an empty graph are offered once the user writes of it, in any language. */

@@ -33,6 +33,7 @@ struct engine_options {
     const char *tools; /* "none", "read" or "full"; NULL: configured */
     const char
         *allow; /* tools and classes that need no question, as in [tools] allow; NULL: none */
+    bool trust; /* what the project would run is trusted until the engine ends */
     const char *labels; /* of a new session; NULL: none */
     bool compaction;    /* histories are shortened, if the build can */
     bool memory;        /* messages are indexed for memory_search, if the build can */

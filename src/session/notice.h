@@ -49,7 +49,9 @@
  *     full, `change`: the change of a file, if it is known, `guarded`: the place of keys or of the
  * program's own files that it accesses, which needs approval each time; NULL: none. `grant`: text
  * about the calls that "session" and "project" allow; NULL: the same as "once". Ends with
- *     tool_execution_completed.
+ *     tool_execution_completed. With the class QUESTION_OF_PROJECT it asks before the first turn of
+ * a session whether what the project would run (`preview`) is trusted: "project" always, "once" and
+ *     "session" in this session. Ends with turn_started.
  *
  * READ: a tool needs the text of a file, which the surface may have open, and waits some seconds
  *     for tool/answer. `number`: of this task, `detail`: the path.
@@ -131,6 +133,10 @@ struct meters {
     const char *budget; /* "max_tokens"; static */
     int budget_percent; /* used part of it */
 };
+
+/* The class of the question about a project's parts, and its id and name in place of a call's. */
+#define QUESTION_OF_PROJECT "project"
+#define QUESTION_OF_TRUST "trust"
 
 struct notice {
     enum notice_type type;

@@ -453,7 +453,7 @@ static void take_of_another(struct app *app, const struct notice *n)
         b->title = mem_strdup(n->info.title ? n->info.title : "");
     } else if (b && n->type == NOTICE_EVENT) {
         enum event_type type = n->event->type;
-        bool answered = type == EVENT_TOOL_EXECUTION_COMPLETED ||
+        bool answered = type == EVENT_TURN_STARTED || type == EVENT_TOOL_EXECUTION_COMPLETED ||
                         type == EVENT_COMPACTION_COMPLETED || type == EVENT_COMPACTION_FAILED;
         changed = b->waits && answered;
         b->waits = b->waits && !answered;
@@ -491,7 +491,9 @@ static void take(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_APPROVAL:
-        text = mem_printf(_("may %s run?"), n->name);
+        text = n->detail && strcmp(n->detail, QUESTION_OF_PROJECT) == 0
+                   ? mem_strdup(_("Do you trust the programs of this project?"))
+                   : mem_printf(_("may %s run?"), n->name);
         notify(app, INT64_MAX, text);
         app_touch_now(app, DIRTY_ALL);
         break;

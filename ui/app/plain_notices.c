@@ -30,6 +30,8 @@ const char *plain_question(const struct plain *p)
 {
     if (!approval_open(&p->approval.view))
         return _("Use this summary? yes, no, or again: ");
+    if (approval_is_of_project(&p->approval.questions.items[0]))
+        return _("Trust them? no, yes (in this session), or project (always): ");
     return p->approval.questions.items[0].grant ? _("Allow it? yes, no, session, or project: ")
                                                 : _("Allow it? yes or no: ");
 }
@@ -83,7 +85,8 @@ bool plain_answer(struct plain *p, const char *text)
     const char *reason = tool ? find_reason(text) : NULL;
     bool yes = is_word(text, "yes", _("yes")), no = reason || is_word(text, "no", _("no"));
     bool grants = tool && p->approval.questions.items[0].grant;
-    bool always = grants && is_word(text, "project", _("project"));
+    bool project = tool && approval_is_of_project(&p->approval.questions.items[0]);
+    bool always = (grants || project) && is_word(text, "project", _("project"));
     bool third = tool ? grants && is_word(text, "session", _("session"))
                       : is_word(text, "again", _("again"));
     if (!*text || !(yes || no || third || always))
@@ -216,6 +219,8 @@ static void take_event(struct plain *p, struct notice *n)
     const struct event *ev = n->event;
     bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_DELTA;
     p->compacting = compacts || (p->compacting && ev->type == EVENT_RETRYING);
+    if (ev->type == EVENT_TURN_STARTED)
+        approval_over(&p->approval, QUESTION_OF_TRUST);
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(&p->approval, ev->id))
         show_question(p);
     transcript_apply(p->transcript, ev);

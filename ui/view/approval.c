@@ -119,6 +119,7 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
                      struct rows *out)
 {
     const char *grant = a->questions.items[0].grant;
+    bool project = approval_is_of_project(&a->questions.items[0]);
     auto_free char *session = grant ? mem_printf(_("allow %s for this session"), grant) : NULL;
     auto_free char *always = grant ? mem_printf(_("allow %s always in this project"), grant) : NULL;
     AUTO(buf_release) struct buf above = BUF_INIT;
@@ -126,7 +127,7 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
     const struct {
         enum action action;
         const char *what; /* NULL: not offered */
-    } keys[2][5] = {
+    } keys[3][5] = {
         {{ACTION_DECLINE, _("decline")},
          {ACTION_DECLINE_WHY, _("with a reason")},
          {ACTION_PAGE_DOWN, _("next page")},
@@ -136,14 +137,20 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
          {ACTION_DECLINE_WHY, _("with a reason")},
          {ACTION_ALLOW_ONCE, _("allow once")},
          {ACTION_ALLOW_SESSION, session},
-         {ACTION_ALLOW_PROJECT, grant && above.len > 0 ? _("always in this project") : always}}};
+         {ACTION_ALLOW_PROJECT, grant && above.len > 0 ? _("always in this project") : always}},
+        {{ACTION_DECLINE, _("not now")},
+         {ACTION_ALLOW_ONCE, read ? _("run them in this session") : NULL},
+         {ACTION_ALLOW_PROJECT, read ? _("trust this directory") : NULL},
+         {ACTION_PAGE_DOWN, read ? NULL : _("next page; after the last one, more answers")},
+         {ACTION_ALLOW_SESSION, NULL}}};
+    size_t row = project ? 2 : read;
     rows_clear(out);
     for (size_t i = 0; i < 5; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
-        keymap_describe_first(keymap, keys[read][i].action, &text);
-        if (!keys[read][i].what || text.len == 0)
+        keymap_describe_first(keymap, keys[row][i].action, &text);
+        if (!keys[row][i].what || text.len == 0)
             continue;
-        buf_addf(&text, " %s", keys[read][i].what);
+        buf_addf(&text, " %s", keys[row][i].what);
         size_t columns = utf8_width(text.data, text.len);
         size_t used = out->list.len > 0 ? rows_width(out, out->list.len - 1) : 0;
         bool beside = used > 0 && used + 3 + columns <= (size_t)width;
@@ -209,6 +216,11 @@ static void reason_rows(struct approval *a, const struct keymap *keymap, size_t 
 
 /* --- all rows --------------------------------------------------------------------------------- */
 
+bool approval_is_of_project(const struct question *q)
+{
+    return strcmp(q->class_name, QUESTION_OF_PROJECT) == 0;
+}
+
 char *approval_title(const struct question *q)
 {
     static const struct {
@@ -219,6 +231,8 @@ char *approval_title(const struct question *q)
                 {"network", N_("The model wants to use the network")},
                 {NULL, N_("The model wants to use a tool")}};
     size_t i = 0;
+    if (approval_is_of_project(q))
+        return mem_strdup(_("Do you trust the programs of this project?"));
     while (rows[i].class_name && strcmp(rows[i].class_name, q->class_name) != 0)
         i++;
     return mem_printf("%s (%s)", _(rows[i].wants), q->tool);
@@ -523,12 +537,13 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
                        : by < 0                           ? ACTION_TOP
                                                           : ACTION_NONE;
     bool once = word == ACTION_ALLOW_ONCE, always = word == ACTION_ALLOW_PROJECT;
+    bool project = a->questions.len > 0 && approval_is_of_project(&a->questions.items[0]);
     if (word == ACTION_DECLINE) {
         answer(a, ANSWER_DENY);
-    } else if (word == ACTION_DECLINE_WHY) {
+    } else if (word == ACTION_DECLINE_WHY && !project) {
         a->explains = true;
     } else if (once || always || word == ACTION_ALLOW_SESSION) {
-        if (a->read && (once || a->questions.items[0].grant))
+        if (a->read && (once || (always && project) || a->questions.items[0].grant))
             answer(a, once ? ANSWER_ONCE : always ? ANSWER_PROJECT : ANSWER_SESSION);
     } else if (action == ACTION_LEAVE) {
         return false;
@@ -544,9 +559,9 @@ static void notice(struct view *view, struct notice *n)
 {
     struct approval *a = (struct approval *)view;
     enum event_type type = n->type == NOTICE_EVENT ? n->event->type : EVENT_TEXT_DELTA;
-    bool over = type == EVENT_TURN_COMPLETED || type == EVENT_TURN_FAILED ||
-                type == EVENT_INTERRUPTED || (n->type == NOTICE_BUSY && !n->flag) ||
-                (n->type == NOTICE_SESSION && n->flag);
+    bool over = type == EVENT_TURN_STARTED || type == EVENT_TURN_COMPLETED ||
+                type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED ||
+                (n->type == NOTICE_BUSY && !n->flag) || (n->type == NOTICE_SESSION && n->flag);
     if (n->type == NOTICE_APPROVAL)
         approval_ask(a, n);
     else if (type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(a, n->event->id))

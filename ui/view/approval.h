@@ -45,6 +45,9 @@ struct approval {
 void approval_init(struct approval *a, const struct view_host *host);
 void approval_release(struct view *view); /* but not the struct */
 
+/* Whether it asks about the programs of the project, not about a tool. */
+bool approval_is_of_project(const struct question *q);
+
 /* "The model wants to write (write_file)"; the caller frees. */
 char *approval_title(const struct question *q);
 
