@@ -38,7 +38,7 @@ static struct memory_hit hit_number(int i)
                                     .turn = i + 1,
                                     .seq = 10 * i,
                                     .role = i % 2 ? ROLE_ASSISTANT : ROLE_USER,
-                                    .created_ms = 1700000000000,
+                                    .created_ms = 1700000000000 + i / 2 * (int64_t)86400000,
                                     .content = mem_printf("text “%d” über 日本%s", i, tail)};
     h.why.words = 3.5;
     if (script.asked && i % 2)
@@ -228,10 +228,14 @@ TEST(limits_are_bounded)
     }
 }
 
-/* Each hit has its number, date, speaker and title; a last line tells what did not fit. */
+/* Each hit has its number, speaker and title, and its date where the hit above is of another day; a
+ * last line tells what did not fit. */
 TEST(without_a_limit_the_hits_fill_the_budget)
 {
-    static const char first[] = "E0 2023-11-14 user in \"A journey\"\ntext “0” über 日本";
+    static const char first[] =
+        "E0 2023-11-14 user in \"A journey\"\ntext “0” über 日本\n"
+        "E1 assistant in \"A journey\"\ntext “1” über 日本\n"
+        "E2 2023-11-15 user in";
     script.entries = 70;
     struct tool_memory small = memory;
     small.search_bytes = 400;
@@ -243,7 +247,7 @@ TEST(without_a_limit_the_hits_fill_the_budget)
     assert_text(ev->text, "more of about");
     const struct event *told = play_event(EVENT_MEMORY_RECALLED, 0);
     size_t given = 0;
-    for (const char *at = ev->text; (at = strstr(at, "2023-11-14")); at++)
+    for (const char *at = ev->text; (at = strstr(at, "in \"A journey\"")); at++)
         given++;
     assert_int_equal(json_len(parse_json(told->hits)), given);
     small.search_bytes = 100000;

@@ -499,28 +499,34 @@ char *memory_hits_json(const struct memory_hits *h, bool told)
 
 enum {
     QUESTION_BYTES = 200,
-    NOTE_BYTES = 80,  /* of the line that tells how many hits were left out */
+    NOTE_BYTES = 48,  /* of the line that tells how many hits were left out */
     WHOLE_ANSWERS = 2 /* first hits that may be whole although they are long answers */
 };
 
-static void add_hit(struct buf *out, const struct memory_hit *h, bool whole)
+/* A hit of the same day as the one above it has no date. `above`: NULL: none. */
+static void add_hit(struct buf *out, const struct memory_hit *h, const struct memory_hit *above,
+                    bool whole)
 {
     const struct memory_entry *m = &h->entry;
-    char said[25];
+    char said[25], said_above[25] = "";
     auto_free char *text = whole ? mem_strdup(m->content) : memory_hit_passage(h);
     rfc3339_format(m->created_ms, said);
+    if (above)
+        rfc3339_format(above->entry.created_ms, said_above);
     if (h->key)
         buf_addf(out, "#%" PRId64, h->key);
     else
         buf_addstr(out, m->id ? m->id : "");
-    buf_addf(out, " %.10s %s", said, memory_entry_speaker(m));
+    if (strncmp(said, said_above, 10) != 0)
+        buf_addf(out, " %.10s", said);
+    buf_addf(out, " %s", memory_entry_speaker(m));
     if (h->title)
         buf_addf(out, " in \"%s\"", h->title);
     if (h->question) {
         buf_addstr(out, "\n? ");
         utf8_add_cut(out, h->question, strlen(h->question), QUESTION_BYTES);
     }
-    buf_addf(out, "\n%s%s\n\n", text, strlen(text) < strlen(m->content) ? " [a part]" : "");
+    buf_addf(out, "\n%s%s\n", text, strlen(text) < strlen(m->content) ? " [a part]" : "");
 }
 
 /* A long answer that is whole takes at most half of the room. Another one fits only while the long
@@ -531,13 +537,14 @@ void memory_hits_fit(struct memory_hits *h, size_t most, struct buf *out)
     most = most > NOTE_BYTES ? most - NOTE_BYTES : 0;
     for (size_t i = 0; i < h->items.len; i++) {
         struct memory_hit *hit = &h->items.items[i];
+        const struct memory_hit *above = kept > 0 ? &h->items.items[kept - 1] : NULL;
         AUTO(buf_release) struct buf text = BUF_INIT;
         bool first = hit->score > 0 && rank++ < WHOLE_ANSWERS;
-        add_hit(&text, hit, !hit->question || first);
+        add_hit(&text, hit, above, !hit->question || first);
         bool whole = hit->question && first && text.len <= most / 2;
         if (!whole && (hit->question || out->len + text.len > most)) {
             buf_clear(&text);
-            add_hit(&text, hit, false);
+            add_hit(&text, hit, above, false);
         }
         bool fits = out->len + text.len <= most &&
                     (!hit->question || whole || answers + text.len <= most / 3);

@@ -37,7 +37,7 @@ enum { NEIGHBOURS_OF = 5, NEIGHBOURS_AWAY = 2 };
  * vectors is RECALL_SCORE or more. A passage needs the part RECALL_NEAR of the best score.
  * RECALL_SIZE raises the limit with the size of memory: a large memory has more in common with any
  * message. */
-#define RECALL_LIKELY 1.6
+#define RECALL_LIKELY 1.55
 #define RECALL_SIZE 0.3
 #define RECALL_NAMED 3
 #define RECALL_PAST 1
