@@ -27,6 +27,7 @@ SUITE_TESTS = \
 	tests/test_served_errors.c \
 	tests/test_session_directories.c \
 	tests/test_crash.c \
+	tests/test_tool_mcp.c \
 	tests/test_tools.c \
 	tests/test_long_run.c \
 	tests/test_export_import.c \

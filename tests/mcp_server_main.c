@@ -5,7 +5,8 @@
  * Words: "modern" (2026-07-28 alone), "legacy" (initialize alone; else both), "dies" and "silent"
  * (how a legacy server takes server/discover), "silent-start" (nothing is ever answered), "pages"
  * (a tool in a page), "stays" (it does not end with its input), "crowd" (500 tools),
- * "file=PATH" (each start adds a line with the process ID). Each tool does what its name says. */
+ * "file=PATH" (each start adds a line with the process ID), "waits=PATH" (until that file is
+ * there). Each tool does what its name says. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -256,6 +257,8 @@ int main(int argc, char **argv)
         fprintf(file, "%ld\n", (long)getpid());
         fclose(file);
     }
+    while (said("waits") && access(said("waits"), F_OK) != 0)
+        usleep(5000);
     for (ssize_t len; (len = getline(&line, &cap, stdin)) >= 0;) {
         AUTO(json_free_local) struct json *message = json_parse(line, (size_t)len, NULL);
         take(message);

@@ -262,7 +262,9 @@ static bool read_words(struct approval_names *names, struct approval_names *gran
             return ok;
         size_t len = strcspn(text, BETWEEN_WORDS);
         auto_free char *word = mem_strndup(text, len);
-        bool known = toolset_find(tools, word) || (also && strcmp(word, also) == 0);
+        /* Tools of servers are listed later. */
+        bool known = toolset_find(tools, word) || strncmp(word, "mcp__", strlen("mcp__")) == 0 ||
+                     (also && strcmp(word, also) == 0);
         for (int i = 0; i < TOOL_CLASS_COUNT; i++)
             known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;
         if (known) {

@@ -22,6 +22,8 @@ libtiro_a_SOURCES += \
 	src/agent/tool_fetch.c \
 	src/agent/tool_files.c \
 	src/agent/tool_graph.c \
+	src/agent/tool_mcp.c \
+	src/agent/tool_mcp.h \
 	src/agent/tool_memory.c \
 	src/agent/tool_run_command.c \
 	src/agent/tool_search_files.c \

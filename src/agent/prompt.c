@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/tool_mcp.h"
 #include "agent/turn.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -225,6 +226,7 @@ void prompt_warn(struct turn *t, const struct context *prompt)
 {
     const struct instructions *in = t->a->instructions;
     struct prompt_told *told = t->a->told;
+    const struct tool_mcp *mcp = t->a->tools->host.mcp;
     struct buf now = BUF_INIT;
     warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
     warn_once(t, &told->faults, "instructions",
@@ -238,6 +240,9 @@ void prompt_warn(struct turn *t, const struct context *prompt)
     free(told->instructions);
     told->instructions = mem_strdup(now.data);
     buf_release(&now);
+    const char *servers = mcp ? tool_mcp_faults(mcp) : NULL;
+    warn_once(t, &told->servers, "mcp",
+              servers ? mem_printf("servers of MCP cannot be used: %s", servers) : NULL);
     warn_once(t, &told->tools, "many_tools",
               tools_warning(prompt, config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS)));
 }
@@ -247,6 +252,7 @@ void prompt_told_release(struct prompt_told *t)
     free(t->cut);
     free(t->tools);
     free(t->faults);
+    free(t->servers);
     free(t->instructions);
     *t = (struct prompt_told){.cut = NULL};
 }

@@ -41,6 +41,7 @@ char *prompt_cut_warning(const struct context *prompt);
 /* The warnings that a session was given: none is repeated until its text is another. */
 struct prompt_told {
     char *cut, *tools, *faults; /* owned */
+    char *servers;              /* likewise: of MCP, with their faults */
     char *instructions;         /* the files as they were last sent; owned; NULL: not yet */
 };
 void prompt_told_release(struct prompt_told *t);

@@ -310,6 +310,7 @@ struct tool_host {
     const struct tool_learned *learned; /* NULL: there is none */
     const struct tool_graph *graph;     /* likewise */
     const struct tool_corpora *corpora; /* likewise */
+    struct tool_mcp *mcp;               /* servers of the conversation; NULL: there are none */
     struct read_files read;             /* of the session */
 };
 
@@ -328,7 +329,7 @@ struct tool_source {
 
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
 extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
-    tool_source_graph, tool_source_corpus;
+    tool_source_graph, tool_source_corpus, tool_source_mcp;
 extern const struct tool tool_memory_read; /* of tool_source_memory */
 
 struct toolset {

@@ -21,6 +21,8 @@ void conversation_leave_directory(struct conversation *c)
 {
     if (!c->root)
         return;
+    tool_mcp_free(c->mcp);
+    c->mcp = NULL;
     toolset_release(&c->tools);
     if (c->root_fd >= 0)
         close(c->root_fd);
@@ -39,6 +41,7 @@ void conversation_work_in(struct conversation *c, const char *directory)
     conversation_leave_directory(c);
     c->root = name;
     c->root_fd = open(c->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    c->mcp = tool_mcp_new(c->root, &c->wakeup);
     const struct tool_host host = {
         .root_fd = c->root_fd,
         .root = c->root,
@@ -51,8 +54,23 @@ void conversation_work_in(struct conversation *c, const char *directory)
         .learned = c->engine->learned ? &c->tool_learned : NULL,
         .graph = c->engine->graph ? &c->tool_graph : NULL,
         .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
+        .mcp = c->mcp,
     };
     toolset_init(&c->tools, tool_sources, &host);
+}
+
+void conversation_start_servers(struct conversation *c)
+{
+    struct mcp_servers servers;
+    bool begun = c->mcp && tool_mcp_has_begun(c->mcp);
+    if (!c->mcp || strcmp(conversation_offer(c), "none") == 0 ||
+        (begun && c->servers_trusted == c->trust.trusted))
+        return;
+    tool_mcp_end(c->mcp);
+    mcp_servers_read(conversation_project_path(c), NULL, &servers);
+    trust_mark_servers(&c->trust.parts, c->trust.trusted, &servers);
+    c->servers_trusted = c->trust.trusted;
+    tool_mcp_begin(c->mcp, &servers);
 }
 
 bool conversation_find_directory(const char *given, char **resolved, struct error *e)

@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "agent/approval.h"
 #include "agent/budget.h"
+#include "agent/tool_mcp.h"
 #include "knowledge/directive.h"
 #include "memory/recall.h"
 #include "session/backend.h"
@@ -106,7 +107,9 @@ struct conversation {
     struct corpora *corpora;      /* on `lasting`; NULL: none */
     struct tool_corpora tool_corpora;
     struct named_corpora named_corpora;
-    int cited; /* passages that were sent with the last message */
+    int cited;            /* passages that were sent with the last message */
+    struct tool_mcp *mcp; /* the servers of the open session, which work in `root`; NULL: no root */
+    bool servers_trusted; /* they were started with those of the project */
     struct toolset tools;
 
     enum memory_access access; /* of the open session; so is `level` */
@@ -162,6 +165,9 @@ enum operation_want conversation_wants(const struct operation_request *r);
 /* Makes the tools work in the directory (resolved; NULL and "": the engine's), or in none. */
 void conversation_work_in(struct conversation *c, const char *directory);
 void conversation_leave_directory(struct conversation *c);
+/* Before a turn that has tools: starts the MCP servers, unless they were; again, if the user has
+ * answered about trust in the project meanwhile. */
+void conversation_start_servers(struct conversation *c);
 /* Resolves a directory that a request names (NULL stays NULL); the caller frees. */
 bool conversation_find_directory(const char *given, char **resolved, struct error *e);
 /* Images of a message (JSON, NULL: none), their paths below the directory; the caller frees. */

@@ -60,6 +60,7 @@ static void forget_session(struct conversation *c)
     prompt_told_release(&c->prompt_told);
     hooks_release(&c->hooks);
     conversation_forget_trust(c);
+    tool_mcp_end(c->mcp);
     read_files_clear(&c->tools.host.read);
     mem_replace(&c->asked, NULL);
     c->last_cached = -1;

@@ -383,6 +383,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     conversation_read_learned(c, true);
     if (!conversation_read_permissions(c, &fault)) /* then tools ask */
         tell_fault(c, &fault);
+    conversation_start_servers(c);
     struct agent agent = conversation_agent(c);
     if (!hooks_admit(&agent, input, e)) {
         conversation_agent_release(&agent);

@@ -1,0 +1,316 @@
+#include "agent/tool_mcp.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/tool.h"
+#include "base/clock.h"
+#include "base/mem.h"
+
+struct server {
+    struct mcp_client *client;
+    uint64_t version; /* of the view that the list of tools is made from */
+};
+
+/* A tool that was listed. A failed server's tools leave the list; the others keep their places, so
+ * that the prompt changes at its end only. */
+struct offered {
+    struct mcp_client *client;
+    char *tool; /* the server's name */
+    char *name; /* the model's */
+    char *description, *schema;
+    char *hints; /* the server's own, for a person */
+    bool found;  /* while a list is made */
+};
+
+struct tool_mcp {
+    char *directory;
+    const struct wakeup *wakeup;
+    bool begun, waited;
+    struct mcp_servers servers;
+    VEC(struct server) started;
+    VEC(struct offered *) tools;
+    char *faults;
+};
+
+struct tool_mcp *tool_mcp_new(const char *directory, const struct wakeup *wakeup)
+{
+    struct tool_mcp *m = mem_alloc(sizeof *m);
+    m->directory = mem_strdup(directory);
+    m->wakeup = wakeup;
+    return m;
+}
+
+void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers)
+{
+    m->begun = true;
+    m->servers = *servers;
+    *servers = (struct mcp_servers){0};
+    for (size_t i = 0; i < m->servers.len; i++) {
+        const struct mcp_server *s = &m->servers.items[i];
+        if (!s->fault && !s->disabled)
+            vec_push(&m->started, (struct server){mcp_client_new(s, m->directory), UINT64_MAX});
+    }
+}
+
+bool tool_mcp_has_begun(const struct tool_mcp *m)
+{
+    return m->begun;
+}
+
+static void free_offered(struct offered *o)
+{
+    free(o->tool);
+    free(o->name);
+    free(o->description);
+    free(o->schema);
+    free(o->hints);
+    free(o);
+}
+
+void tool_mcp_end(struct tool_mcp *m)
+{
+    if (!m || !m->begun)
+        return;
+    for (size_t i = 0; i < m->started.len; i++)
+        mcp_client_end(m->started.items[i].client);
+    for (size_t i = 0; i < m->started.len; i++)
+        mcp_client_free(m->started.items[i].client);
+    for (size_t i = 0; i < m->tools.len; i++) /* their texts may still be shown */
+        m->tools.items[i]->client = NULL;
+    vec_clear(&m->started);
+    mcp_servers_release(&m->servers);
+    mem_replace(&m->faults, NULL);
+    m->begun = m->waited = false;
+}
+
+void tool_mcp_free(struct tool_mcp *m)
+{
+    if (!m)
+        return;
+    tool_mcp_end(m);
+    for (size_t i = 0; i < m->tools.len; i++)
+        free_offered(m->tools.items[i]);
+    vec_release(&m->tools);
+    vec_release(&m->started);
+    free(m->directory);
+    free(m);
+}
+
+struct mcp_client *tool_mcp_client(struct tool_mcp *m, const char *server)
+{
+    for (size_t i = 0; i < m->started.len; i++)
+        if (strcmp(mcp_client_server(m->started.items[i].client)->name, server) == 0)
+            return m->started.items[i].client;
+    return NULL;
+}
+
+const char *tool_mcp_faults(const struct tool_mcp *m)
+{
+    return m->faults;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+char *tool_mcp_name(const char *server, const char *tool, bool hashed)
+{
+    enum { HASH_LEN = 9 /* "_1234abcd" */ };
+    char *name = mem_printf("mcp__%s__%s", server, tool);
+    size_t len = strlen(name);
+    uint32_t hash = 0x811C9DC5U; /* FNV-1a */
+    for (char *p = name; *p; p++) {
+        hash = (hash ^ (unsigned char)*p) * 0x01000193U;
+        *p = isascii((unsigned char)*p) && (isalnum((unsigned char)*p) || *p == '-') ? *p : '_';
+    }
+    if (len > MCP_TOOL_NAME_MAX || hashed) {
+        size_t keep = len < MCP_TOOL_NAME_MAX - HASH_LEN ? len : MCP_TOOL_NAME_MAX - HASH_LEN;
+        mem_replace(&name, mem_printf("%.*s_%08" PRIx32, (int)keep, name, hash));
+    }
+    return name;
+}
+
+static const struct offered *find_named(const struct tool_mcp *m, const char *name)
+{
+    for (size_t i = 0; i < m->tools.len; i++)
+        if (strcmp(m->tools.items[i]->name, name) == 0)
+            return m->tools.items[i];
+    return NULL;
+}
+
+/* --- a call ----------------------------------------------------------------------------------- */
+
+struct showing {
+    const struct tool_context *context;
+    int64_t begun_ms, shown_ms;
+};
+
+static void show_progress(void *context, const char *line)
+{
+    enum { PAUSE_MS = 100 };
+    struct showing *s = context;
+    int64_t now = clock_mono_ms();
+    if (!s->context->show || now - s->shown_ms < PAUSE_MS)
+        return;
+    s->shown_ms = now;
+    auto_free char *text = mem_printf("%s\n", line);
+    s->context->show(s->context->tell_context,
+                     &(struct tool_output){.text = text, .ran_ms = now - s->begun_ms});
+}
+
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    const struct offered *o = context->self;
+    const struct mcp_server *server = mcp_client_server(o->client);
+    struct showing showing = {.context = context, .begun_ms = clock_mono_ms()};
+    struct mcp_outcome outcome = {0};
+    struct head_tail kept;
+    struct error e;
+    int64_t deadline = server->timeout_s > 0 ? showing.begun_ms + 1000 * (int64_t)server->timeout_s
+                                             : context->deadline_ms;
+    if (!mcp_client_call(o->client, o->tool, args, deadline, context->wakeup, show_progress,
+                         &showing, &outcome, &e)) {
+        buf_addstr(out, e.text);
+        return false;
+    }
+    head_tail_init(&kept, context->max_output);
+    head_tail_add(&kept, outcome.text, strlen(outcome.text));
+    head_tail_show(&kept, out);
+    head_tail_release(&kept);
+    bool ok = !outcome.is_error;
+    mcp_outcome_release(&outcome);
+    return ok;
+}
+
+static bool preview(const struct tool_context *context, const struct json *args,
+                    struct tool_sight *sight, struct buf *out)
+{
+    const struct offered *o = context->self;
+    const struct mcp_server *server = mcp_client_server(o->client);
+    (void)sight;
+    auto_free char *json = json_print(args);
+    buf_addf(out, "%s of %s: %s\n", o->tool, server->name,
+             server->shown ? server->shown : server->name);
+    json_out_pretty(json, out);
+    if (o->hints)
+        buf_addf(out, "\nThe server says of it: %s.", o->hints);
+    return true;
+}
+
+/* --- the source ------------------------------------------------------------------------------- */
+
+static char *hints_of(const struct mcp_tool_info *t)
+{
+    struct buf out = BUF_INIT;
+    const struct {
+        bool is;
+        const char *text;
+    } hints[] = {{t->reads_only, "it only reads"},
+                 {t->destroys, "it may destroy"},
+                 {t->repeats, "repeating it changes nothing"},
+                 {t->open_world, "it reaches the outside world"}};
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (hints[i].is)
+            buf_addf(&out, "%s%s", out.len > 0 ? ", " : "", hints[i].text);
+    return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+static void find_tool(struct tool_mcp *m, struct mcp_client *client, const struct mcp_tool_info *t)
+{
+    const char *server = mcp_client_server(client)->name;
+    struct offered *o = NULL;
+    for (size_t i = 0; i < m->tools.len && !o; i++)
+        if (m->tools.items[i]->client == client && strcmp(m->tools.items[i]->tool, t->name) == 0)
+            o = m->tools.items[i];
+    if (!o) {
+        o = mem_alloc(sizeof *o);
+        *o = (struct offered){.client = client,
+                              .tool = mem_strdup(t->name),
+                              .name = tool_mcp_name(server, t->name, false)};
+        if (find_named(m, o->name))
+            mem_replace(&o->name, tool_mcp_name(server, t->name, true));
+        vec_push(&m->tools, o);
+    }
+    o->found = true;
+    mem_replace(&o->description, mem_strdup(t->description ? t->description : t->name));
+    mem_replace(&o->schema, mem_strdup(t->schema));
+    mem_replace(&o->hints, hints_of(t));
+}
+
+static void add_fault(struct buf *faults, const char *name, const char *why)
+{
+    buf_addf(faults, "%s%s%s%s", faults->len > 0 ? "; " : "", name ? name : "", name ? ": " : "",
+             why);
+}
+
+/* Brings `tools` and `faults` up to date. A project's servers that the user does not trust are told
+ * where trust is asked for. */
+static void look(struct tool_mcp *m)
+{
+    struct buf faults = BUF_INIT;
+    for (size_t i = 0; i < m->servers.faults.len; i++)
+        add_fault(&faults, NULL, m->servers.faults.items[i]);
+    for (size_t i = 0; i < m->servers.len; i++) {
+        const struct mcp_server *s = &m->servers.items[i];
+        if (s->fault && !s->disabled && strcmp(s->origin, "project") != 0)
+            add_fault(&faults, s->name, s->fault);
+    }
+    for (size_t i = 0; i < m->tools.len; i++)
+        m->tools.items[i]->found = false;
+    for (size_t i = 0; i < m->started.len; i++) {
+        struct server *s = &m->started.items[i];
+        AUTO(mcp_view_release) struct mcp_view view;
+        mcp_client_view(s->client, &view);
+        s->version = view.version;
+        for (size_t t = 0; t < view.tools.len; t++)
+            if (!view.tools.items[t].off)
+                find_tool(m, s->client, &view.tools.items[t]);
+        if (view.state == MCP_FAILED)
+            add_fault(&faults, mcp_client_server(s->client)->name, view.error);
+    }
+    for (size_t i = m->tools.len; i-- > 0;)
+        if (!m->tools.items[i]->found) {
+            free_offered(m->tools.items[i]);
+            vec_remove(&m->tools, i, 1);
+        }
+    mem_replace(&m->faults, faults.len > 0 ? buf_take(&faults) : NULL);
+}
+
+static void list(struct tool_host *host, struct toolset *out)
+{
+    struct tool_mcp *m = host->mcp;
+    if (!m)
+        return;
+    look(m);
+    for (size_t i = 0; i < m->tools.len; i++) {
+        struct offered *o = m->tools.items[i];
+        const struct tool row = {
+            .spec = {.name = o->name, .description = o->description, .schema = o->schema},
+            .class = mcp_client_server(o->client)->url ? TOOL_NETWORK : TOOL_EXECUTE,
+            .timeout = CONFIG_TOOLS_TIMEOUT,
+            .check = CHECK_OBJECT,
+            .run = run,
+            .preview = preview,
+        };
+        toolset_add(out, &row, o);
+    }
+}
+
+static bool changed(struct tool_host *host)
+{
+    struct tool_mcp *m = host->mcp;
+    bool news = m && !m->begun && m->tools.len > 0;
+    if (!m)
+        return false;
+    const int64_t deadline = clock_mono_ms() + MCP_FIRST_WAIT_MS;
+    for (size_t i = 0; i < m->started.len && !m->waited; i++)
+        m->waited = !mcp_client_wait(m->started.items[i].client, deadline, m->wakeup);
+    m->waited = m->begun;
+    for (size_t i = 0; i < m->started.len; i++)
+        news =
+            news || mcp_client_version(m->started.items[i].client) != m->started.items[i].version;
+    return news;
+}
+
+const struct tool_source tool_source_mcp = {.name = "MCP", .list = list, .changed = changed};
