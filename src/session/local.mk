@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/session/backend.c src/session/backend.h \
 	src/session/capability.c src/session/capability.h \
 	src/session/catalog.c src/session/catalog.h \
+	src/session/claude_lines.c src/session/claude_lines.h \
 	src/session/config_operations.c src/session/config_operations.h \
 	src/session/conversation.c src/session/conversation.h \
 	src/session/conversation_compact.c \

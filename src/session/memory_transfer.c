@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "knowledge/corpora.h"
 #include "knowledge/graph.h"
+#include "session/claude_lines.h"
 #include "session/graph_operations.h"
 #include "session/memories.h"
 #include "session/memory_operations.h"
@@ -95,6 +96,8 @@ struct import {
     const char *name;
     struct step step;
     int64_t stored;
+    bool sniffed, claude; /* the first line was looked at; it is of a transcript of Claude Code */
+    int64_t turns;        /* of that transcript, so far */
 };
 
 static void step_clear(struct step *s)
@@ -150,8 +153,9 @@ static bool index_entries(const struct import *in, size_t first, size_t count, i
 {
     struct memory_entry *entries = in->step.entries.items + first;
     int added = 0;
-    if (!memories_ops(in->m)->index(in->m->recall.memory, entries->session_id, 0, entries, count,
-                                    &added, e))
+    /* A transcript grows and comes again: what was forgotten stays so. */
+    if (!memories_ops(in->m)->index(in->m->recall.memory, entries->session_id,
+                                    in->claude ? MEMORY_OF_SESSION : 0, entries, count, &added, e))
         return false;
     *stored += added;
     return true;
@@ -184,6 +188,8 @@ static bool index_each(struct import *in, int64_t *stored, struct error *refused
             continue;
         if (cause.code != ERR_USAGE)
             return err_set(e, cause.code, "%s", cause.text);
+        if (in->claude)
+            continue;
         fault_at(in->name, in->step.lines.items[i], &cause, refused);
         return true;
     }
@@ -220,6 +226,35 @@ static bool keep_step(struct import *in, struct error *e)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* Takes a line of Claude Code's transcript, if it is what somebody said and is not known. */
+static void take_claude(struct import *in, const struct json *v)
+{
+    struct claude_line line;
+    struct memory_entry known;
+    struct error none;
+    claude_line_read(v, &line);
+    bool wanted =
+        line.kind == CLAUDE_SAID &&
+        (line.role != ROLE_TOOL || config_boolean(in->m->config, CONFIG_MEMORY_TOOL_RESULTS));
+    in->turns += line.kind == CLAUDE_SAID && line.role == ROLE_USER;
+    if (wanted && memories_ops(in->m)->get(in->m->recall.memory, line.uuid, &known, &none)) {
+        memory_entry_release(&known);
+        wanted = false;
+    }
+    if (wanted) {
+        in->step.bytes += line.text.len;
+        vec_push(&in->step.entries, ((struct memory_entry){.id = mem_strdup(line.uuid),
+                                                           .session_id = mem_strdup(line.session),
+                                                           .turn = in->turns,
+                                                           .seq = in->lines.number,
+                                                           .role = line.role,
+                                                           .created_ms = line.ms,
+                                                           .content = buf_take(&line.text)}));
+        vec_push(&in->step.lines, in->lines.number);
+    }
+    buf_release(&line.text);
+}
+
 /* Reads until a step is full. *more: there may be further lines. */
 static bool read_step(struct import *in, bool *more, struct error *e)
 {
@@ -232,6 +267,13 @@ static bool read_step(struct import *in, bool *more, struct error *e)
         switch (memories_lines_next(&in->lines, &cause)) {
         case LINES_NEXT:
             v = json_parse_foreign(in->lines.line.data, in->lines.line.len, &cause);
+            in->claude = in->claude || (v && !in->sniffed && claude_line_begins(v));
+            in->sniffed = true;
+            if (in->claude) {
+                take_claude(in, v);
+                json_free(v);
+                break;
+            }
             ok = v && memory_entry_read(v, &entry, &cause);
             json_free(v);
             cause.code = ERR_USAGE;
@@ -245,6 +287,8 @@ static bool read_step(struct import *in, bool *more, struct error *e)
             *more = false;
             return true;
         case LINES_BAD:
+            if (in->claude) /* the rest of it is no line, either */
+                break;
             return fault_at(in->name, in->lines.number, &cause, e);
         case LINES_FAILED:
             return err_set(e, cause.code, "%s: %s", in->name, cause.text);
@@ -282,7 +326,8 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 
 const struct operation operation_memory_import = {
     OPERATION("memory/import", OWNER, MEMORY,
-              "Adds the entries of a text, one JSON object a line."),
+              "Adds the entries of a text, one JSON object a line, or those of a transcript of "
+              "Claude Code."),
     COMMAND("memory import", "FILE|-", N_("import entries, one JSON object per line")),
     .details =
         N_("A line is {\"id\", \"session_id\", \"turn\", \"seq\", \"role\", "
@@ -291,7 +336,8 @@ const struct operation operation_memory_import = {
            "required.\n"
            "Entries of a session must be in its order. Entries that exist already are "
            "skipped; - is\n"
-           "standard input."),
+           "standard input. A transcript of Claude Code (~/.claude/projects/*/*.jsonl) is read, "
+           "too."),
     .result = RESULT("imported", memory_import_result,
                      SHAPE_REQ(memory_import_result, lines, "Number of lines that were read."),
                      SHAPE_REQ(memory_import_result, stored, "Entries that were new.")),
