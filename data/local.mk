@@ -77,3 +77,13 @@ data/embedded.c: $(EMBEDDED_FILES) data/manual.md data/embed.sh
 	$(AM_V_at)$(MKDIR_P) data
 	$(AM_V_GEN)$(SHELL) $(srcdir)/data/embed.sh $(srcdir) $(EMBEDDED_FILES) data/manual.md >$@.tmp
 	$(AM_V_at)mv $@.tmp $@
+
+# The program as a plugin of other agents (doc/protocols.md).
+plugindir = $(pkgdatadir)/plugin
+dist_plugin_DATA = data/plugin/plugin.json data/plugin/mcp.json
+pluginclaudedir = $(plugindir)/.claude-plugin
+dist_pluginclaude_DATA = data/plugin/.claude-plugin/plugin.json data/plugin/.claude-plugin/marketplace.json
+pluginhooksdir = $(plugindir)/hooks
+dist_pluginhooks_DATA = data/plugin/hooks/hooks.json
+pluginmemorydir = $(plugindir)/skills/memory
+dist_pluginmemory_DATA = data/plugin/skills/memory/SKILL.md

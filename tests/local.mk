@@ -33,6 +33,7 @@ SUITE_TESTS = \
 	tests/test_export_import.c \
 	tests/test_sessions_cli.c \
 	tests/test_memory_cli.c \
+	tests/test_plugin.c \
 	tests/test_acp_agent.c \
 	tests/test_acp_client.c \
 	tests/test_acp_prompt.c \
