@@ -228,6 +228,41 @@ TEST(a_question_ends_with_its_prompt)
     assert_false(is_there(note()));
 }
 
+/* Before the prompt's turn, as a tool call of its own. */
+TEST(the_programs_of_a_project_are_asked_about)
+{
+    mkdir(support_path(".claude"), 0700);
+    support_write(support_path(".claude/settings.json"),
+                  support_json("{'hooks':{'Stop':[{'hooks':[{'command':'echo x > note.txt'}]}]}}"));
+    begin();
+    int id = prompt("Hello");
+    const struct json *asked = next_request("session/request_permission"),
+                      *params = json_get(asked, "params");
+    assert_json(params,
+                "{'options':[{'optionId':'deny','kind':'reject_once','name':'Not now'},"
+                "{'optionId':'once','kind':'allow_once'},"
+                "{'optionId':'project','kind':'allow_always','name':'Trust this "
+                "directory'}]}");
+    assert_json(json_get(params, "toolCall"),
+                "{'status':'pending','title':'Do you trust the programs of this project?'}");
+    const char *call = text_of(json_get(params, "toolCall"), "toolCallId");
+    assert_non_null(strstr(support_keep(json_print(json_get(params, "toolCall"))),
+                           "hook Stop:\\n    echo x > note.txt"));
+    answer_question(asked, "{'outcome':'cancelled'}");
+    expect_stop(id, "end_turn");
+    assert_string_equal(text_of(client_told("tool_call"), "toolCallId"), call);
+    assert_json(client_told("tool_call_update"),
+                support_text("{'toolCallId':'%s','status':'failed'}", call));
+    assert_false(is_there(note()));
+    end();
+    begin();
+    id = prompt("Hello");
+    answer_question(next_request("session/request_permission"),
+                    "{'outcome':'selected','optionId':'project'}");
+    expect_stop(id, "end_turn");
+    assert_string_equal(support_read(note()), "x\n");
+}
+
 TEST(a_client_that_goes_away_has_not_allowed_it)
 {
     begin();

@@ -430,6 +430,40 @@ TEST(a_guarded_place_is_named_and_never_for_the_session)
          "\n d decline · r with a reason · a allow once\n", "=taken sp", "=answered a");
 }
 
+/* The programs of a project: no reason is asked for, and one answer holds always. */
+TEST(a_project_is_trusted_or_not)
+{
+    struct notice *n = notice_new(NOTICE_APPROVAL);
+    n->text = mem_strdup(QUESTION_OF_TRUST);
+    n->name = mem_strdup(QUESTION_OF_TRUST);
+    n->detail = mem_strdup(QUESTION_OF_PROJECT);
+    n->args = mem_strdup("{}");
+    n->preview = mem_strdup("/work\n\nhook Stop:\n    make\u202e check");
+    approval_ask(&a, n);
+    play(
+        "=draw 70 6 0", "=draw 70 6 1", " Do you trust the programs of this project? ─",
+        "\n hook Stop:\n     make<U+202E> check\n d not now · a run them in this session · p trust "
+        "this directory\n",
+        "=taken rs", "=answered p");
+    assert_int_equal(answer, ANSWER_PROJECT);
+    approval_ask(&a, n);
+    play("=draw 70 4 0", "=draw 70 4 2",
+         "\n d not now · PageDown next page · p trust, after the last page\n", "=taken p",
+         "=taken <pagedown>", "=taken <pagedown>", "=taken <pagedown>", "=draw 70 4 2",
+         "=answered a");
+    assert_int_equal(answer, ANSWER_ONCE);
+    approval_ask(&a, n);
+    play("=draw 70 6 0", "=draw 70 6 3", "=answered d");
+    assert_int_equal(answer, ANSWER_DENY);
+    approval_ask(&a, n);
+    notice_free(n);
+    n = notice_new(NOTICE_EVENT);
+    n->event = event_new(EVENT_TURN_STARTED); /* another surface has answered */
+    a.view.ops->notice(&a.view, n);
+    notice_free(n);
+    assert_false(approval_open(&a.view));
+}
+
 /* --- differences --- */
 
 TEST(differences_are_told_by_sign_and_style)

@@ -20,6 +20,16 @@ static void say_much(const char *times)
         scene_queue(.text = words);
 }
 
+/* A hook of the project that adds this word to the file "ran". */
+static void bring_hook(const char *word)
+{
+    mkdir(support_path(".claude"), 0700);
+    support_write(support_path(".claude/settings.json"),
+                  support_json(support_text("{'hooks':{'Stop':[{'hooks':[{'command':"
+                                            "'echo %s >> ran'}]}]}}",
+                                            word)));
+}
+
 /* The output of the last program, and what is left of it behind the last text that was found. */
 static const char *output, *left;
 
@@ -96,12 +106,17 @@ static void has_ended(const char *status)
     assert_true(screen_settings_restored(scene()));
 }
 
-static const struct step steps[] = {
-    {"much", .run = say_much},    {"pipe", .run = run_in_pipe},
-    {"then", .run = has_then},    {"never", .run = has_not},
-    {"plain", .run = open_plain}, {"full", .alone = open_with_tools},
-    {"ready", .alone = is_ready}, {"signal", .run = send_signal},
-    {"ends", .run = has_ended},   {.name = NULL}};
+static const struct step steps[] = {{"much", .run = say_much},
+                                    {"pipe", .run = run_in_pipe},
+                                    {"brings", .run = bring_hook},
+                                    {"then", .run = has_then},
+                                    {"never", .run = has_not},
+                                    {"plain", .run = open_plain},
+                                    {"full", .alone = open_with_tools},
+                                    {"ready", .alone = is_ready},
+                                    {"signal", .run = send_signal},
+                                    {"ends", .run = has_ended},
+                                    {.name = NULL}};
 
 BEFORE_ALL(support_utf8);
 SCENE(steps);
@@ -261,6 +276,15 @@ PLAY(tools_ask_and_the_next_line_answers, "=calls run_command {\"command\":\"tou
      "=then Nobody said yes.", "=unmade made", "=calls run_command {\"command\":\"touch made\"}",
      "=says Made.", "=pipe full|make it\nyes, do\n yes \n", /* the first is no answer: it waits */
      "=then Queued", "=then Made.", "=then you: yes, do", "=made made");
+
+PLAY(a_project_is_trusted_by_a_line, "=brings one", "=says Hello.", "=pipe none|hello\nno\n",
+     "=then Do you trust the programs of this project?:", "=then hook Stop:\n    echo one >> ran",
+     "=then Trust them? no, yes (in this session), or project (always):", "=then Hello.",
+     "=unmade ran", "=says Hello.", "=pipe none|hello\n", /* the input ends: that is a no */
+     "=then Trust them?", "=then Hello.", "=unmade ran", "=says Hello.",
+     "=pipe none|hello\nproject\n", "=then Hello.", "=made ran", "=says Hello.",
+     "=pipe none|hello\n", "=never Trust them?", "=brings two", "=says Hello.",
+     "=pipe none|hello\nyes\n", "=then echo two >> ran");
 
 TEST(another_charset_is_written)
 {

@@ -122,6 +122,21 @@ TEST(the_programs_of_a_hook_are_parts)
     assert_false(project_parts_unchanged(&parts));
 }
 
+/* What a hook writes or reads is no part, or each run of it would end trust. */
+TEST(data_of_a_hook_is_no_part)
+{
+    static const char *const files[] = {"log", "data.json", "check", "a.sh", "out.sh", "start"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        support_write(support_path(files[i]), "x");
+    chmod(support_path("start"), 0700);
+    settings(support_text(ONE, "start <data.json | tee log >>log 2> out.sh; bash -e check a.sh"));
+    gather();
+    assert_int_equal(parts.items.len, 4);
+    assert_string_equal(parts.items.items[1].name, "start");
+    assert_string_equal(parts.items.items[2].name, "check");
+    assert_string_equal(parts.items.items[3].name, "a.sh");
+}
+
 /* A program that is a link counts with its content, or beyond the project with its target. */
 TEST(a_program_that_is_a_link)
 {

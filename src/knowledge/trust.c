@@ -286,25 +286,55 @@ bool project_parts_unchanged(const struct project_parts *p)
 
 #define SETTINGS ".claude/settings.json"
 
-/* Adds the files of the project that the words of a command name: their content runs, too. Quotes
- * are dropped; a word with a blank in its name is not found. */
+/* A word that runs the file that the next one names. */
+static bool is_interpreter(const char *word)
+{
+    static const char *const names[] = {"sh",  "bash", "dash", "zsh",    "ksh", "fish", "source",
+                                        ".",   "node", "deno", "bun",    "tsx", "ruby", "perl",
+                                        "php", "lua",  "awk",  "python", "run", "exec", "Rscript"};
+    const char *slash = strrchr(word, '/'), *name = slash ? slash + 1 : word;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        if (strncmp(name, names[i], len) == 0 && name[len + strspn(name + len, "0123456789.")] == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_script(const char *path)
+{
+    static const char endings[] = " sh bash zsh fish py js mjs cjs ts rb pl php lua awk jq ";
+    const char *dot = strrchr(path, '.');
+    auto_free char *ending = dot && !strchr(dot, '/') ? mem_printf(" %s ", dot + 1) : NULL;
+    return ending && strstr(endings, ending);
+}
+
+/* Adds the files of the project that a command names and runs: their content runs, too. Those are
+ * files that may be executed, scripts by their ending, and what follows an interpreter; others are
+ * data, which the hook itself may change. Quotes are dropped; a name with a blank is not found. */
 static void add_programs(struct project_parts *p, const char *command)
 {
     auto_free char *own = mem_printf("%s/", p->directory);
     const char *const places[] = {"$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/", own, "./"};
+    bool interpreted = false;
     for (const char *at = command; *at;) {
         AUTO(buf_release) struct buf word = BUF_INIT;
         struct stat st;
-        at += strspn(at, " \t\n;|&()<>`=");
-        for (; *at && !strchr(" \t\n;|&()<>`=", *at); at++)
+        size_t between = strspn(at, " \t\n;|&()<>`=");
+        bool written = false; /* it is the target of ">" */
+        for (size_t i = 0; i < between; i++)
+            written = at[i] == '>' || (written && (at[i] == ' ' || at[i] == '|'));
+        for (at += between; *at && !strchr(" \t\n;|&()<>`=", *at); at++)
             if (!strchr("\"'\\", *at))
                 buf_addch(&word, *at);
         const char *path = word.data;
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
             path += strncmp(path, places[i], strlen(places[i])) == 0 ? strlen(places[i]) : 0;
         auto_free char *whole = paths_join(p->directory, path);
-        if (*path && *path != '/' && stat(whole, &st) == 0 && S_ISREG(st.st_mode))
+        if (!written && *path && *path != '/' && stat(whole, &st) == 0 && S_ISREG(st.st_mode) &&
+            (interpreted || is_script(path) || (st.st_mode & 0111) != 0))
             project_parts_add_file(p, path);
+        interpreted = is_interpreter(word.data) || (interpreted && *word.data == '-');
     }
 }
 

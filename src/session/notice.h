@@ -51,7 +51,7 @@
  * about the calls that "session" and "project" allow; NULL: the same as "once". Ends with
  *     tool_execution_completed. With the class QUESTION_OF_PROJECT it asks before the first turn of
  * a session whether what the project would run (`preview`) is trusted: "project" always, "once" and
- *     "session" in this session. Ends with turn_started.
+ *     "session" in this session. Ends with run_started.
  *
  * READ: a tool needs the text of a file, which the surface may have open, and waits some seconds
  *     for tool/answer. `number`: of this task, `detail`: the path.

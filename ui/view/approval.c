@@ -139,9 +139,9 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
          {ACTION_ALLOW_SESSION, session},
          {ACTION_ALLOW_PROJECT, grant && above.len > 0 ? _("always in this project") : always}},
         {{ACTION_DECLINE, _("not now")},
+         {ACTION_PAGE_DOWN, read ? NULL : _("next page")},
          {ACTION_ALLOW_ONCE, read ? _("run them in this session") : NULL},
-         {ACTION_ALLOW_PROJECT, read ? _("trust this directory") : NULL},
-         {ACTION_PAGE_DOWN, read ? NULL : _("next page; after the last one, more answers")},
+         {ACTION_ALLOW_PROJECT, read ? _("trust this directory") : _("trust, after the last page")},
          {ACTION_ALLOW_SESSION, NULL}}};
     size_t row = project ? 2 : read;
     rows_clear(out);
@@ -540,8 +540,8 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     bool project = a->questions.len > 0 && approval_is_of_project(&a->questions.items[0]);
     if (word == ACTION_DECLINE) {
         answer(a, ANSWER_DENY);
-    } else if (word == ACTION_DECLINE_WHY && !project) {
-        a->explains = true;
+    } else if (word == ACTION_DECLINE_WHY) {
+        a->explains = !project;
     } else if (once || always || word == ACTION_ALLOW_SESSION) {
         if (a->read && (once || (always && project) || a->questions.items[0].grant))
             answer(a, once ? ANSWER_ONCE : always ? ANSWER_PROJECT : ANSWER_SESSION);
