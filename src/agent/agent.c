@@ -295,13 +295,16 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
         if (ev)
             turn_emit(&t, ev);
     }
-    auto_free char *recalled = NULL;
-    if (a->hooks && a->hooks->prompt.context) {
-        recalled =
-            mem_printf("A hook of the user adds to the message:\n%s%s%s", a->hooks->prompt.context,
-                       a->recalled ? "\n\n" : "", a->recalled ? a->recalled : "");
-        a->recalled = recalled;
-    }
+    AUTO(buf_release) struct buf before = BUF_INIT;
+    tasks_note(&a->tools->host.tasks, &before);
+    if (a->hooks && a->hooks->prompt.context)
+        buf_addf(&before, "%sA hook of the user adds to the message:\n%s",
+                 before.len > 0 ? "\n\n" : "", a->hooks->prompt.context);
+    bool adds = before.len > 0;
+    if (adds && a->recalled)
+        buf_addf(&before, "\n\n%s", a->recalled);
+    if (adds)
+        a->recalled = before.data;
 
     turn_set_deadline(&t);
     /* Each round counts as a call, too: an answer may go on without a tool call. */
@@ -313,7 +316,7 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     turn_clear_deadline(&t);
     if (outcome == OUTCOME_DONE && !t.lost)
         hooks_note_end(&t);
-    a->recalled = recalled ? NULL : a->recalled;
+    a->recalled = adds ? NULL : a->recalled;
     tell_end(&t, outcome);
     for (size_t i = 0; i < t.failed.len; i++)
         free(t.failed.items[i].call);

@@ -17,6 +17,8 @@ libtiro_a_SOURCES += \
 	src/agent/prompt.h \
 	src/agent/simple_command.c \
 	src/agent/simple_command.h \
+	src/agent/task.c \
+	src/agent/task.h \
 	src/agent/tool.c \
 	src/agent/tool.h \
 	src/agent/tool_fetch.c \

@@ -113,6 +113,7 @@ void toolset_init(struct toolset *t, const struct tool_source *const *sources,
 
 void toolset_release(struct toolset *t)
 {
+    (void)tasks_end(&t->host.tasks);
     vec_release(&t->tools);
     read_files_clear(&t->host.read);
 }

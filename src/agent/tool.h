@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "agent/task.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/vec.h"
@@ -172,7 +173,9 @@ bool tool_stopped(const struct tool_context *context, struct buf *out);
 /* The tools that work in a directory, in the order of the prompt; their `self` is the struct
  * tool_host. */
 #define DIRECTORY_TOOLS(X)                                                                         \
-    X(read_file) X(list_directory) X(search_files) X(write_file) X(edit_file) X(run_command)
+    X(read_file)                                                                                   \
+    X(list_directory)                                                                              \
+    X(search_files) X(write_file) X(edit_file) X(run_command) X(task_output) X(task_stop)
 #define X(name) extern const struct tool tool_##name;
 DIRECTORY_TOOLS(X)
 #undef X
@@ -312,7 +315,11 @@ struct tool_host {
     const struct tool_corpora *corpora; /* likewise */
     struct tool_mcp *mcp;               /* servers of the conversation; NULL: there are none */
     struct read_files read;             /* of the session */
+    struct tasks tasks;                 /* likewise */
 };
+
+/* Appends a line for the model for each task whose end it does not know. */
+void tasks_note(struct tasks *t, struct buf *out);
 
 struct toolset;
 

@@ -164,6 +164,10 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
             context.max_output = room > LEAST_FOUND ? room : LEAST_FOUND;
         is_error = tool_call_run(&call, &context, &result);
         hooks_note_tool(t, b, is_error, &result);
+        AUTO(buf_release) struct buf ended = BUF_INIT;
+        tasks_note(&t->a->tools->host.tasks, &ended);
+        if (ended.len > 0)
+            buf_addf(&result, "\n\n%s", ended.data);
     }
     if (gate == GATE_STOPPED)
         return gate;
