@@ -238,6 +238,7 @@ TEST(test_lines_ask)
         {"/label +garden -spring", &operation_session_label,
          "{\"session_id\":\"open\",\"changes\":\"+garden -spring\"}"},
         {"/stop", &operation_turn_interrupt, NULL},
+        {"/background", &operation_turn_background, FRONT "}"},
         {"/fork", &operation_session_fork, "{\"session_id\":\"open\"}"},
         {"/fork 1", &operation_session_fork, "{\"session_id\":\"open\",\"at\":6}"},
         {"/fork 2", &operation_session_fork, "{\"session_id\":\"open\"}"},

@@ -108,7 +108,10 @@ TEST(test_table_is_sound)
         for (char *w = strtok_r(keys, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
             struct key letter = {.code = K_CHAR, .cp = (uint32_t)*w};
             enum key_place place = action_place((enum action)a);
-            if (place != KEYS_EVERYWHERE)
+            if (place == KEYS_RUNNING) {
+                letter = parsed(w);
+                assert_int_equal(keymap_find_in(&map, &letter, place), a);
+            } else if (place != KEYS_EVERYWHERE)
                 assert_int_equal(keymap_find_in(&map, &letter, place), a);
             else
                 assert_int_equal(bound(w), a);

@@ -146,6 +146,7 @@ static const struct step {
     {"turn/retry", "{'session_id':'$S','prompt':'The lantern of Kyoto is red.'}", NULL, NULL},
     {"turn/start", "{'session_id':'Lanterns','prompt':'And that of Nara?'}", NULL, NULL},
     {"turn/interrupt", "{'session_id':'$S'}", "SESSION_NOT_RUNNING", NULL},
+    {"turn/background", "{'session_id':'$S'}", "SESSION_NOT_RUNNING", NULL},
     {"approval/decide", "{'session_id':'$S','call':'x','decision':'deny'}", "SESSION_NOT_RUNNING",
      NULL},
     {"permission/list", "{'session_id':'$S'}", NULL, NULL},

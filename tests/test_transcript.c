@@ -268,6 +268,17 @@ TEST(a_command_that_fails_tells_its_end)
     }
 }
 
+/* The name goes before the outcome does. */
+TALE(a_narrow_row_has_the_whole_outcome, "=size 40 20", "=asks 1 q",
+     "=call 2 c1 run_command {\"command\":\"make all check\"}", "=error 3 c1 1\n2\n[exit status 3]",
+     "⚙ “make a…” ✗ exit 3 · 2 lines · 35 ms\n", "!run_command");
+
+TALE(a_command_in_the_background_tells_its_number, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 run_command {\"command\":\"serve\"}",
+     "=result 3 c1 up\n[runs in the background as task 12 and goes on; task_output has what it]",
+     "“serve” ✓ task 12 · 35 ms\n    up\n", "=call 4 c2 task_output {\"task\":12,\"wait_ms\":5}",
+     "task_output “12”");
+
 TALE(a_command_that_succeeds_tells_its_last_lines, "=size 60 20", "=asks 1 q",
      "=call 2 c1 run_command {\"command\":\"make\"}", "=result 3 c1 1\n2\n3\n4\n[exit status 0]",
      "“make” ✓ 4 lines · 35 ms\n    2\n    3\n    4\n", "!    1\n", "![", "=toggle 1",

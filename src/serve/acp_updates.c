@@ -35,6 +35,8 @@ static const struct tool_row tool_rows[] = {
     {"write_file", "edit", N_("Write %s"), "path"},
     {"edit_file", "edit", N_("Edit %s"), "path"},
     {"run_command", "execute", NULL, "command"},
+    {"task_output", "read", NULL, NULL},
+    {"task_stop", "execute", NULL, NULL},
     {"fetch_url", "fetch", NULL, "url"},
     {"memory_search", "search", N_("Search memory for %s"), "query"},
     {"memory_read", "read", N_("Read in memory around %s"), "id"},

@@ -254,6 +254,7 @@ static void carry_out(struct conversation *c, struct operation_request *r)
     struct error e = {0};
     if (id == 0) {
         c->quit = c->quit || o == &order_quit;
+        conversation_tell_tasks(c);
         operation_request_free(r);
         return;
     }
@@ -291,6 +292,7 @@ static void carry_out(struct conversation *c, struct operation_request *r)
     }
     if (c->gone)
         conversation_give_way(c);
+    conversation_tell_tasks(c);
     engine_request_over(&c->seat, id, o);
 }
 
@@ -487,14 +489,18 @@ bool conversation_run(struct conversation *c)
         if (c->engine->options.serves && c->store && mailbox_count(c->seat.requests, NULL) == 0)
             store_rest(c->store);
         if (engine_is_done_with(&c->seat)) { /* another session may be opened in it */
+            conversation_end_tasks(c);
+            conversation_tell_tasks(c);
             journal_close(&c->journal);
             engine_note_session(&c->seat, "");
         } else if (engine_rest_wait(&c->seat, *c->journal.info.id) == 0) {
+            conversation_end_tasks(c);
             journal_close(&c->journal);
             if (engine_retire(&c->seat))
                 return true;
         }
     }
+    conversation_end_tasks(c);
     if (!tidied && c->store)
         remove_left(c);
     return false;

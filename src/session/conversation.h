@@ -43,6 +43,7 @@ CONVERSES(converse_settings);
 CONVERSES(converse_start_turn);
 CONVERSES(converse_retry);
 CONVERSES(converse_interrupt);
+CONVERSES(converse_background);
 CONVERSES(converse_decide_approval);
 CONVERSES(converse_list_permissions);
 CONVERSES(converse_list_servers);

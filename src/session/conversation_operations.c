@@ -279,6 +279,14 @@ const struct operation operation_turn_interrupt = {
     CONVERSE(interrupt, NOW, SESSION),
 };
 
+const struct operation operation_turn_background = {
+    OPERATION("turn/background", CLIENT, CONVERSATION,
+              "Lets the running command of a tool go on in the background; its turn goes on, too."),
+    SLASH("background", "", N_("let the running command go on in the background")),
+    .params = &session_params_shape,
+    CONVERSE(background, NOW, SESSION),
+};
+
 static const char *const answer_words[] = {[ANSWER_ONCE] = "once",
                                            [ANSWER_SESSION] = "session",
                                            [ANSWER_PROJECT] = "project",

@@ -23,6 +23,7 @@ void conversation_leave_directory(struct conversation *c)
         return;
     tool_mcp_free(c->mcp);
     c->mcp = NULL;
+    conversation_end_tasks(c);
     toolset_release(&c->tools);
     if (c->root_fd >= 0)
         close(c->root_fd);
@@ -30,6 +31,11 @@ void conversation_leave_directory(struct conversation *c)
     free(c->project);
     c->root = c->project = NULL;
     c->root_fd = -1;
+}
+
+static void task_ended(void *conversation)
+{
+    engine_order(&((struct conversation *)conversation)->seat, &order_look);
 }
 
 void conversation_work_in(struct conversation *c, const char *directory)
@@ -55,6 +61,7 @@ void conversation_work_in(struct conversation *c, const char *directory)
         .graph = c->engine->graph ? &c->tool_graph : NULL,
         .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
         .mcp = c->mcp,
+        .tasks = {.ended = task_ended, .context = c},
     };
     toolset_init(&c->tools, tool_sources, &host);
 }

@@ -143,9 +143,11 @@ struct conversation {
     struct turn_result *turn; /* of the running turn */
     bool prepared;            /* of the running turn: key, model, window and history are there */
     bool cancelled;
-    bool begun;     /* the open session was begun here */
-    bool looked_at; /* in an engine that serves: it was opened for reading */
-    bool gone;      /* the open session was archived or deleted */
+    bool begun;         /* the open session was begun here */
+    bool looked_at;     /* in an engine that serves: it was opened for reading */
+    bool gone;          /* the open session was archived or deleted */
+    size_t tasks;       /* commands in the background, as was told last */
+    size_t tasks_ended; /* with a session that was left; not told yet */
     bool quit;
 };
 
@@ -242,6 +244,12 @@ void tell_question(struct conversation *c);
 enum approval_answer conversation_ask(struct conversation *c, struct question question);
 
 void conversation_know_surface(struct conversation *c);
+
+/* Tells of commands in the background that have ended, and how many run, if that has changed. */
+void conversation_tell_tasks(struct conversation *c);
+/* The session is left: ends its commands in the background, which is told by the next call of
+ * conversation_tell_tasks(). */
+void conversation_end_tasks(struct conversation *c);
 
 /* conversation_compact.c */
 /* Sets the agent's members for compaction, if compaction is on. */

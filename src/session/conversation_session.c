@@ -55,6 +55,7 @@ static bool choose_and_tell(struct conversation *c, struct error *e)
  * to the next. */
 static void forget_session(struct conversation *c)
 {
+    conversation_end_tasks(c);
     approval_forget_session(&c->policy);
     budget_read(&c->budget, c->config);
     prompt_told_release(&c->prompt_told);
@@ -492,6 +493,7 @@ void conversation_give_way(struct conversation *c)
     struct error e = {0};
     c->gone = c->looked_at = false;
     if (!engine_has_in_front(&c->seat)) {
+        conversation_end_tasks(c);
         journal_close(&c->journal); /* the loop sees that it is done with */
         if (!c->engine->options.serves)
             engine_note_session(&c->seat, "");

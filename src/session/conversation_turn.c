@@ -97,6 +97,7 @@ static struct meters current_meters(struct conversation *c)
         .suspended = conversation_suspended(c),
         .memory = c->engine->memory,
         .access = c->access,
+        .tasks = (int)c->tasks,
         .total = j->info.usage,
         .cost = j->info.cost,
         .cost_partial = (j->loaded ? h->unpriced : j->unpriced) > 0};
@@ -225,6 +226,8 @@ static bool emit(void *context, struct event *ev, struct error *e)
     directives_release(&found);
     if (!kept)
         return false;
+    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
+        conversation_tell_tasks(c);
     c->failure_told = c->failure_told || failed;
     if (failed)
         tell_session(c, false);
@@ -459,6 +462,54 @@ bool converse_interrupt(struct conversation *c, const void *params, void *result
                        "no turn is running; send a message to begin one");
     c->cancelled = true;
     return true;
+}
+
+/* --- commands in the background --- */
+
+bool converse_background(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    struct tasks *t = &c->tools.host.tasks;
+    (void)params, (void)result;
+    if (c->wanted.waits)
+        return err_set(e, ERR_USAGE,
+                       "the editor runs this command; it cannot go on in the background");
+    if (!t->front)
+        return err_set(e, ERR_SESSION_NOT_RUNNING, "no command is running");
+    t->aside = tasks_have_room(t, e);
+    return t->aside;
+}
+
+void conversation_tell_tasks(struct conversation *c)
+{
+    struct tasks *t = &c->tools.host.tasks;
+    size_t running = tasks_running(t);
+    for (size_t i = 0; i < t->count; i++) {
+        struct task *task = t->items[i];
+        if (!task_is_over(task) || task->announced)
+            continue;
+        task->announced = true;
+        struct notice *n = notice_new(NOTICE_TASKS);
+        n->number = task->number;
+        n->text = mem_strdup(task->command);
+        n->limit = task->result.end == CHILD_EXITED ? task->result.status : -task->result.status;
+        n->meters.tasks = (int)running;
+        tell(c, n);
+    }
+    if (running == c->tasks && c->tasks_ended == 0)
+        return;
+    struct notice *n = notice_new(NOTICE_TASKS);
+    n->flag = c->tasks_ended > 0;
+    n->number = (int64_t)c->tasks_ended;
+    n->meters.tasks = (int)running;
+    c->tasks = running;
+    c->tasks_ended = 0;
+    tell(c, n);
+}
+
+void conversation_end_tasks(struct conversation *c)
+{
+    c->tasks_ended += tasks_end(&c->tools.host.tasks);
+    c->tasks = 0;
 }
 
 /* --- tasks of the surface for tools: it reads and writes files that it has open, and runs

@@ -80,7 +80,8 @@ bool engine_take_queued(struct engine *s, uint64_t id);           /* whether it 
  * whether it can close. */
 void engine_make_room(const struct engine *s);
 
-/* Requests of the engine itself, without answer: check whether the conversation can close; end. */
+/* Requests of the engine itself, without answer: look whether the conversation can close and which
+ * of its commands in the background have ended; end. */
 extern const struct operation order_look, order_quit;
 void engine_order(struct seat *seat, const struct operation *order); /* any thread */
 

@@ -68,6 +68,11 @@
  *     output; none of them is in the log. Ends with tool_execution_completed, which has the whole
  * result.
  *
+ * TASKS: the number of commands in the background has changed: `meters.tasks`. `number`: the task
+ *     that has ended by itself, or 0; `text`: its command, `limit`: its exit status, or minus the
+ *     number of the signal that ended it. `flag`: the session is left, and `number` tasks were
+ * ended with it.
+ *
  * DRAFT: a summary waits for compaction/decide. `text`: the summary, `name`: effective mode,
  *     `detail`: "provider/model" or NULL, `draft`: figures. Ends with compaction_completed or
  *     compaction_failed.
@@ -92,6 +97,7 @@ enum notice_type {
     NOTICE_EVENT,
     NOTICE_APPROVAL,
     NOTICE_OUTPUT,
+    NOTICE_TASKS,
     NOTICE_DRAFT,
     NOTICE_READ,
     NOTICE_WRITE,
@@ -124,6 +130,7 @@ struct meters {
     int64_t threshold;           /* of compaction; 0: histories are not shortened */
     int compactions;             /* in force */
     bool suspended;              /* automatic compaction stopped after failures */
+    int tasks;                   /* commands in the background */
     bool memory;                 /* semantic memory is available */
     enum memory_access access;   /* of the session to memory */
     struct usage total;

@@ -388,8 +388,18 @@ void app_next_session(struct app *app)
 bool app_knows_others(struct app *app)
 {
     size_t others = background_count(app, false) + background_count(app, true);
-    bool known = others <= app->others_told;
+    size_t tasks = (size_t)app->meters.tasks;
+    bool known = others <= app->others_told, tasks_known = tasks <= app->tasks_told;
     app->others_told = others;
+    app->tasks_told = tasks;
+    if (!tasks_known)
+        app_note_briefly(app, STYLE_WARNING,
+                         ngettext("%zu command runs in the background. Leaving ends it; do it "
+                                  "again to leave.",
+                                  "%zu commands run in the background. Leaving ends them; do it "
+                                  "again to leave.",
+                                  tasks),
+                         tasks);
     if (!known)
         app_note_briefly(app, STYLE_WARNING,
                          ngettext("%zu other conversation goes on. Leaving stops its turn; do it "
@@ -398,7 +408,7 @@ bool app_knows_others(struct app *app)
                                   "again to leave.",
                                   others),
                          others);
-    return known;
+    return known && tasks_known;
 }
 
 void app_leave(struct app *app)

@@ -68,6 +68,7 @@ struct activity {
     int64_t streamed;      /* bytes since then */
     int64_t unmeasured;    /* bytes sent since the provider last reported a request's tokens */
     int64_t compacting_ms; /* when the running compaction began; 0: none runs */
+    int64_t command_ms;    /* when the running command of a tool began; 0: none runs */
     int retry, retries;
     int64_t retry_at;
     char *retry_reason;
@@ -200,6 +201,7 @@ struct app {
     int64_t leave_until; /* monotonic; ACTION_CLEAR before then leaves; 0: it was not pressed */
     bool leaving;
     size_t others_told; /* background sessions that the warning about leaving counted */
+    size_t tasks_told;  /* likewise, commands in the background */
     int signal_number;  /* that ended the program; 0: none */
 };
 
@@ -278,7 +280,7 @@ void app_next_session(struct app *app);
 
 /* Leaves the program, unless a first warning about background sessions is due. */
 void app_leave(struct app *app);
-/* False: background sessions go on, and the warning about them was shown now. */
+/* False: background sessions or commands go on, and the warning about them was shown now. */
 bool app_knows_others(struct app *app);
 
 /* Takes a theme; false with a note if there is none of that name. */

@@ -118,6 +118,7 @@ const struct slash_command slash_own[] = {
     {.operation = &operation_session_archive},
     {&operation_session_export, .run = run_export},
     {&operation_turn_interrupt, .act = run_stop},
+    {.operation = &operation_turn_background},
     {&operation_compaction_run, .kind = ARGUMENT_COMPACT, .run = compact_send},
     {&operation_compaction_undo, .kind = ARGUMENT_OTHER},
     {&operation_compaction_pin, .kind = ARGUMENT_TURN},

@@ -242,6 +242,9 @@ static bool run_action(struct app *app, enum action action)
             app_note_briefly(app, STYLE_NOTE, "%s", _("No answer on the screen cites a passage."));
         app_touch_now(app, DIRTY_BODY);
         return true;
+    case ACTION_BACKGROUND:
+        (void)app_ask(app, &operation_turn_background, NULL, NULL);
+        return true;
     case ACTION_REDRAW:
         term_redraw();
         app_touch_now(app, DIRTY_ALL);
@@ -330,9 +333,12 @@ void dispatch_key(struct app *app, struct key *key)
 {
     enum action action = keymap_find(&app->keymap, key);
     int64_t leave_until = app->leave_until;
+    if (app->activity.command_ms != 0 &&
+        keymap_find_in(&app->keymap, key, KEYS_RUNNING) != ACTION_NONE)
+        action = keymap_find_in(&app->keymap, key, KEYS_RUNNING);
     /* These work whatever is open. */
-    bool always =
-        action == ACTION_REDRAW || action == ACTION_SUSPEND || action == ACTION_NEXT_SESSION;
+    bool always = action == ACTION_REDRAW || action == ACTION_SUSPEND ||
+                  action == ACTION_NEXT_SESSION || action == ACTION_BACKGROUND;
     enum view_layer by = VIEW_LAYERS;
     if (!always && key->code == K_CLICK)
         click(app, key);

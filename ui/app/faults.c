@@ -153,7 +153,8 @@ void faults_take_answer(struct app *app, const struct notice *n, const struct as
         app->draft_complained = true;
     } else if (a->error.code == ERR_SESSION_NOT_RUNNING) { /* reported after /stop, not after Esc */
         bool interrupts = operation_answers(a, &operation_turn_interrupt);
-        bool asked = interrupts && app->stop_asked;
+        bool asked =
+            (interrupts && app->stop_asked) || operation_answers(a, &operation_turn_background);
         app->stop_asked = app->stop_asked && !interrupts;
         if (!asked)
             return;

@@ -43,6 +43,8 @@ static void note_event(struct app *app, struct event *ev, bool live)
     switch (ev->type) {
     case EVENT_TURN_STARTED:
     case EVENT_TOOL_EXECUTION_COMPLETED:
+        if (live)
+            a->command_ms = 0;
         if (live && ev->text) /* part of the next request, which is measured after the turn */
             a->unmeasured += (int64_t)strlen(ev->text);
         if (ev->type == EVENT_TURN_STARTED) {
@@ -362,7 +364,7 @@ static void take_busy(struct app *app, struct notice *n)
         return;
     }
     a->busy = a->over = app->stop_asked = false;
-    a->compacting_ms = 0;
+    a->compacting_ms = a->command_ms = 0;
     background_remove(app, app->session.id);
     notify(app, clock_mono_ms() - a->started_ms,
            a->failed ? _("the turn failed") : _("the answer is complete"));
@@ -463,6 +465,28 @@ static void take_of_another(struct app *app, const struct notice *n)
         app_touch_now(app, DIRTY_TITLE | (views_holder(&app->views) ? DIRTY_BODY : 0U));
 }
 
+char *notices_task(const struct notice *n)
+{
+    AUTO(buf_release) struct buf line = BUF_INIT;
+    int number = (int)n->number, status = (int)n->limit;
+    if (number == 0)
+        return NULL;
+    if (n->flag)
+        return mem_printf(ngettext("%d command in the background was ended.",
+                                   "%d commands in the background were ended.",
+                                   (unsigned long)number),
+                          number);
+    if (status == 0)
+        buf_addf(&line, _("Task %d is done"), number);
+    else if (status > 0)
+        buf_addf(&line, _("Task %d ended with exit %d"), number, status);
+    else
+        buf_addf(&line, _("Task %d was ended by signal %d"), number, -status);
+    buf_addstr(&line, ": ");
+    utf8_clean(&line, n->text, strlen(n->text), UTF8_ONE_LINE);
+    return mem_strdup(line.data);
+}
+
 static void take(struct app *app, struct notice *n)
 {
     auto_free char *text = NULL;
@@ -498,8 +522,18 @@ static void take(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_OUTPUT:
+        if (app->activity.command_ms == 0)
+            app->activity.command_ms = clock_mono_ms();
         if (transcript_output(app->transcript, n->text, n->detail, n->flag, n->number))
             app->dirty |= DIRTY_BODY;
+        break;
+    case NOTICE_TASKS:
+        if (!n->flag)
+            app->meters.tasks = n->meters.tasks;
+        text = notices_task(n);
+        if (text)
+            app_note_briefly(app, n->limit == 0 ? STYLE_NOTE : STYLE_WARNING, "%s", text);
+        app_touch_now(app, DIRTY_STATUS);
         break;
     case NOTICE_DRAFT:
         stop_counting(app);
@@ -544,7 +578,8 @@ void notices_take(struct app *app, struct notice *n)
      * NOTICE_SESSION tells which session is shown from now on. */
     bool of_one = (type == NOTICE_SESSION && !n->flag) || type == NOTICE_EVENT ||
                   type == NOTICE_PAGE || type == NOTICE_PROVIDER || type == NOTICE_BUSY ||
-                  type == NOTICE_APPROVAL || type == NOTICE_DRAFT || type == NOTICE_OUTPUT;
+                  type == NOTICE_APPROVAL || type == NOTICE_DRAFT || type == NOTICE_OUTPUT ||
+                  (type == NOTICE_TASKS && !n->flag);
     if (of_one && *n->session && *app->session.id && strcmp(n->session, app->session.id) != 0) {
         take_of_another(app, n);
     } else {

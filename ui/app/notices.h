@@ -4,6 +4,9 @@
 
 #include "ui/app/app.h"
 
+/* The line for a NOTICE_TASKS; the caller frees. NULL: nothing has ended. */
+char *notices_task(const struct notice *n);
+
 /* The note that there is no model. */
 const char *notices_offline(void);
 

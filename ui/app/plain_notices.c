@@ -422,6 +422,11 @@ void plain_take(struct plain *p, struct notice *n)
                               sessions),
                      sessions);
         break;
+    case NOTICE_TASKS:
+        text = notices_task(n);
+        if (text)
+            plain_write(&p->out, text);
+        break;
     case NOTICE_CORPORA_STATE:
         text = corpora_state_text(n, _("'tiro corpus show --failed NAME' says why"));
         if (text)

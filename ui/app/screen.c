@@ -20,7 +20,10 @@
 
 /* Layout */
 
-enum { PANE_SHARE = 40 /* percent of the width */ };
+enum {
+    PANE_SHARE = 40,       /* percent of the width */
+    LONG_COMMAND_MS = 2000 /* a command that runs so long has a hint how to go on without it */
+};
 
 bool layout_is_too_small(int rows, int cols)
 {
@@ -299,11 +302,12 @@ static void draw_status(struct app *app)
 {
     const struct activity *a = &app->activity;
     int64_t now_ms = clock_mono_ms();
-    AUTO(buf_release) struct buf stop = BUF_INIT, leave = BUF_INIT;
+    AUTO(buf_release) struct buf stop = BUF_INIT, leave = BUF_INIT, background = BUF_INIT;
     struct rows rows;
     struct status s = STATUS_UNKNOWN;
     keymap_describe_first(&app->keymap, ACTION_CANCEL, &stop);
     keymap_describe_first(&app->keymap, ACTION_CLEAR, &leave);
+    keymap_describe_first(&app->keymap, ACTION_BACKGROUND, &background);
     s.context = app_context(app, &s.context_estimated);
     s.window = app->meters.window;
     s.threshold = app->meters.threshold;
@@ -338,6 +342,9 @@ static void draw_status(struct app *app)
         s.back_key = s.stop_key;
         s.stop_key = NULL;
     }
+    s.tasks = app->meters.tasks;
+    bool long_command = a->command_ms != 0 && now_ms - a->command_ms >= LONG_COMMAND_MS;
+    s.background_key = long_command && background.len > 0 ? background.data : NULL;
     s.replacing = app->replacing;
     s.leave_key = app->leave_until ? leave.data : NULL;
     rows_init(&rows);

@@ -63,7 +63,9 @@ enum key_place action_place(enum action action)
         return KEYS_PANE;
     if (action >= ACTION_CONTEXT_PIN)
         return KEYS_READING;
-    return action >= ACTION_ALLOW_ONCE ? KEYS_ANSWER : KEYS_EVERYWHERE;
+    if (action >= ACTION_ALLOW_ONCE)
+        return KEYS_ANSWER;
+    return action == ACTION_BACKGROUND ? KEYS_RUNNING : KEYS_EVERYWHERE;
 }
 
 /* A key's name without ctrl-, alt- and shift-. */
@@ -208,7 +210,7 @@ void keymap_init(struct keymap *m)
     for (int a = 1; a < ACTION_COUNT; a++) {
         AUTO(vec_release_local) struct key_list keys = {0};
         struct error impossible;
-        bool letters = action_place((enum action)a) != KEYS_EVERYWHERE;
+        bool letters = action_place((enum action)a) > KEYS_RUNNING;
         if (parse_keys(actions[a].keys, letters, &keys, &impossible))
             bind_all(m, (enum action)a, &keys, false);
     }
@@ -233,7 +235,7 @@ bool keymap_bind(struct keymap *m, const char *action, const char *keys, struct 
                        _("unknown action \"%.60s\"; F1 in the chat lists the actions"), action);
     }
     AUTO(vec_release_local) struct key_list list = {0};
-    if (!parse_keys(keys, action_place(a) != KEYS_EVERYWHERE, &list, e))
+    if (!parse_keys(keys, action_place(a) > KEYS_RUNNING, &list, e))
         return false;
     for (size_t i = 0; i < list.items.len; i++) {
         const struct keymap_binding *taken = find(m, &list.items.items[i], action_place(a));

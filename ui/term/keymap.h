@@ -126,6 +126,8 @@ struct key {
     X(TRANSPOSE, "transpose", "ctrl-t", N_("swap two characters"))                                 \
     X(UNDO, "undo", "ctrl-_", N_("undo"))                                                          \
     X(REDO, "redo", "alt-_", N_("redo"))                                                           \
+    X(BACKGROUND, "background", "ctrl-b",                                                          \
+      N_("while a command runs: let it go on in the background"))                                  \
     X(ALLOW_ONCE, "allow_once", "a", N_("when a tool asks: allow this call"))                      \
     X(ALLOW_SESSION, "allow_session", "s", N_("when a tool asks: allow it for this session"))      \
     X(ALLOW_PROJECT, "allow_project", "p",                                                         \
@@ -179,10 +181,11 @@ struct action_info {
 };
 const struct action_info *action_info(enum action action); /* not of ACTION_NONE */
 
-/* The places where a key means an action. In all but the first, a key may be a letter, which has
- * its meaning in that place only. */
+/* The places where a key means an action. In all but the first two, a key may be a letter, which
+ * has its meaning in that place only. */
 enum key_place {
     KEYS_EVERYWHERE,
+    KEYS_RUNNING, /* while a command of a tool runs; no letters: a person may write */
     KEYS_ANSWER,  /* while a tool asks */
     KEYS_READING, /* in a view that is only read */
     KEYS_PANE     /* in the memory pane */

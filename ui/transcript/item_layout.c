@@ -128,6 +128,10 @@ static void add_argument(struct rows *out, const struct item *call, const struct
         text = json_get_string(all, names[i]);
     for (const struct json *v = json_first(all); v && !text; v = json_next(v))
         text = json_string(v);
+    auto_free char *task =
+        !text && json_get(all, "task") ? mem_printf("%d", (int)json_get_int(all, "task", 0)) : NULL;
+    if (!text && task)
+        text = task;
     if (!text)
         text = all && json_len(all) == 0 ? "" : call->text.data;
     if (symbol_of(call->name) == GLYPH_TOOL_FETCH && strncmp(text, "https://", 8) == 0)
@@ -241,6 +245,7 @@ struct end {
     const char *line;         /* of the result */
     size_t before;            /* lines */
     bool more;                /* some of its output was left out */
+    bool goes_on;             /* in the background */
 };
 
 static struct end end_of(const struct item *call)
@@ -250,7 +255,8 @@ static struct end end_of(const struct item *call)
     } ends[] = {{"[exit status ", N_("exit")},
                 {"[ended by signal ", N_("signal")},
                 {"[timed out after ", N_("timed out after")},
-                {"[interrupted", N_("interrupted")}};
+                {"[interrupted", N_("interrupted")},
+                {"[runs in the background as task ", N_("task")}};
     const char *text = call->result.data, *line = text + call->result.len;
     struct end end = {0};
     if (!call->answered || strcmp(call->name, "run_command") != 0)
@@ -268,7 +274,8 @@ static struct end end_of(const struct item *call)
                 len = (size_t)(stop - value);
             size_t before = call->result_lines > behind ? call->result_lines - behind : 0;
             bool more = strstr(text, " left out …]\n") != NULL;
-            return (struct end){ends[i].word, value, (int)len, line, before, more};
+            bool goes_on = i + 1 == sizeof ends / sizeof *ends;
+            return (struct end){ends[i].word, value, (int)len, line, before, more, goes_on};
         }
     }
     return end;
@@ -280,11 +287,13 @@ static enum style write_outcome(const struct item *call, const char *path, struc
     const struct end end = end_of(call);
     if (end.word) {
         buf_addf(out, " %s ", glyph(call->failed ? GLYPH_FAILED : GLYPH_DONE));
-        if (call->failed)
+        if (call->failed || end.goes_on)
             buf_addf(out, "%s%s%.*s %s ", _(end.word), end.len > 0 ? " " : "", end.len, end.value,
                      glyph(GLYPH_DOT));
-        buf_addf(out, ngettext("%zu line", "%zu lines", end.before), end.before);
-        buf_addf(out, "%s %s ", end.more ? glyph(GLYPH_ELLIPSIS) : "", glyph(GLYPH_DOT));
+        if (!end.goes_on) {
+            buf_addf(out, ngettext("%zu line", "%zu lines", end.before), end.before);
+            buf_addf(out, "%s %s ", end.more ? glyph(GLYPH_ELLIPSIS) : "", glyph(GLYPH_DOT));
+        }
         format_duration(out, call->ms);
         return call->failed ? STYLE_ERROR : STYLE_TOOL;
     }
@@ -500,13 +509,16 @@ static void add_call(struct rows *out, const struct item *call, size_t width, bo
     AUTO(json_free_local) struct json *all = json_parse(call->text.data, call->text.len, NULL);
     const struct sentence *sentence = sentence_of(call->name);
     const char *path = path_of(call, all), *verb = sentence ? _(sentence->verb) : call->name;
+    enum style style = write_outcome(call, path, &end);
     auto_free char *name =
         mem_printf("  %s%s%s", glyph(symbol_of(call->name)), path ? "" : " ", path ? "" : verb);
-    enum style style = write_outcome(call, path, &end);
+    bool is_command = end_of(call).word != NULL;
+    if (is_command && utf8_width(name, strlen(name)) + utf8_width(end.data, end.len) > width)
+        name[strlen(name) - strlen(verb) - 1] = '\0'; /* the outcome says more */
     rows_begin(out);
     (void)rows_add_cut(out, name, width, STYLE_TOOL);
     size_t room = rows_room(out, width), needed = utf8_width(end.data, end.len);
-    if (needed > room / 2 && call->failed)
+    if (needed > room / 2 && call->failed && !is_command)
         needed = room / 2;
     add_argument(out, call, all, room > needed ? room - needed : 0);
     (void)rows_add_cut(out, end.data, rows_room(out, width), style);

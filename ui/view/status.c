@@ -27,6 +27,8 @@ enum part_kind {
     PART_UNREAD,
     PART_RETRY,
     PART_WORKING,
+    PART_BACKGROUND,
+    PART_TASKS,
     PART_TRUNCATED,
     PART_GAUGE,
     PART_CONTEXT,
@@ -45,7 +47,8 @@ static const int part_rank[PART_COUNT] = {
     [PART_LEAVE] = 17,    [PART_BACK] = 16,       [PART_REPLACING] = 15,  [PART_UNREAD] = 11,
     [PART_RETRY] = 14,    [PART_WORKING] = 13,    [PART_TRUNCATED] = 12,  [PART_GAUGE] = 3,
     [PART_CONTEXT] = 10,  [PART_RATE] = 7,        [PART_COST] = 4,        [PART_BUDGET] = 8,
-    [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1};
+    [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1,
+    [PART_TASKS] = 11,    [PART_BACKGROUND] = 5};
 
 struct part {
     struct buf text; /* empty: not shown */
@@ -175,6 +178,13 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     parts[PART_UNREAD].style = STYLE_NOTE;
     make_retry(s, &parts[PART_RETRY]);
     make_working(s, &parts[PART_WORKING]);
+    if (s->background_key)
+        buf_addf(&parts[PART_BACKGROUND].text, _("%s: to the background"), s->background_key);
+    parts[PART_BACKGROUND].style = STYLE_NOTE;
+    if (s->tasks > 0)
+        buf_addf(&parts[PART_TASKS].text, ngettext("%d task", "%d tasks", (unsigned long)s->tasks),
+                 s->tasks);
+    parts[PART_TASKS].style = STYLE_NOTE;
     make_gauge(s, &parts[PART_GAUGE]);
     make_context(s, parts[PART_GAUGE].text.len > 0, &parts[PART_CONTEXT]);
     if (s->rate >= 0)

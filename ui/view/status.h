@@ -37,6 +37,9 @@ struct status {
     int64_t retry_ms;         /* until then; 0: it runs */
     const char *retry_reason; /* cleaned here; may be NULL */
 
+    int tasks;                  /* commands in the background */
+    const char *background_key; /* that puts the running command there; NULL: none runs long */
+
     int unread;            /* rows below the view */
     const char *stop_key;  /* the key that cancels, for the hint */
     const char *back_key;  /* that leads the way back; NULL: none does */
