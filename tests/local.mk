@@ -14,6 +14,7 @@ SUITE_TESTS = \
 	tests/test_follow_crash.c \
 	tests/test_store_faults.c \
 	tests/test_hostile_documents.c \
+	tests/test_task.c \
 	tests/test_child.c \
 	tests/test_sandbox.c \
 	tests/test_completion.c \

@@ -175,6 +175,7 @@ TEST(answers_about_itself)
         {"who was Cicero?", "Who Tiro was: the name"},
         {"How do I connect a model?", "How to connect a model"},
         {"What can a command reach in the sandbox?", "The sandbox: what a command can reach"},
+        {"Can a server run in the background?", "How to let a command run in the background"},
         {"how can I use claude with anthropic?", "How to connect Anthropic (Claude)"},
         {"connecting openai", "How to connect OpenAI (GPT)"},
         {"Does it run with llama.cpp?", "How to connect a compatible server"},

@@ -132,6 +132,13 @@ PLAY(a_command_shows_its_output_while_it_runs,
      "=says All done.", "=open 24 80 --tools full", ":make it<enter>", KEYS, ":a",
      "    first\n    second\n", "!✓", "=file go x", "✓ 3 lines", DONE);
 
+PLAY(a_command_goes_on_in_the_background,
+     "=calls run_command {\"command\":\"echo first; until [ -e go ]; do sleep .01; done; exit 3\"}",
+     "=says All done.", "=open 24 80 --tools full --allow execute", ":make it<enter>",
+     "    first\n", ":<ctrl-b>", "✓ task 1 · ", DONE, "1 task · ", ":<ctrl-d>",
+     "! 1 command runs in the background. Leaving ends it", ":abc<ctrl-b>x", "> abxc", "=file go x",
+     "! Task 1 ended with exit 3: echo first", "!1 task");
+
 PLAY(what_is_allowed_always_is_listed_and_taken_back, "=asking", ":p", DONE, "=made made",
      "=calls run_command {\"command\":\"touch made\"}", "=says Made again.", ":/new<enter>",
      "!" DONE, ":again<enter>", "Made again.", ":/permissions<enter>", "1  `touch made`  (project)",
