@@ -216,6 +216,7 @@ TEST(answers_about_itself)
         {"how do I allow a tool?", "How to allow or decline a tool that asks"},
         {"Where are the permissions of this project?", "Permissions: commands that you allow"},
         {"How do I run a hook before a tool call?", "Hooks: commands that run"},
+        {"When do programs of a project run?", "Trust: when do programs of a project run?"},
         {"why did the turn stop after a failing call?", "When tiro stops a turn"},
         {"how do I limit the money it takes?", "Limits of tokens, time and money (budget)"},
         {"How do I connect my editor?", "How to connect an editor, an agent or a script"},
