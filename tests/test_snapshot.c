@@ -499,6 +499,7 @@ TEST(test_rows_that_are_not_there_any_more)
         "UPDATE snapshot_message SET message = '{\"role\":' WHERE position = 1",
         "UPDATE snapshot_message SET message = replace(message, '\"seq\":', '\"seq\":1')",
         "UPDATE snapshot_message SET message = replace(message, 'assistant', 'user')",
+        "UPDATE snapshot_message SET message = substr(message, 1, length(message) - 4)",
     };
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         struct history h;
@@ -524,6 +525,35 @@ TEST(test_rows_that_are_not_there_any_more)
         assert_false(live_rows.source.failed);
         history_release(&h);
         live.unsaved = 0;
+    }
+}
+
+/* Of messages that stay in the rows, only the members before the content are read. */
+TEST(test_old_messages_are_not_parsed)
+{
+    AUTO(history_release) struct history h = {0};
+    snapshot_rows_init(&live_rows, store, ID);
+    for (int i = 0; i < 4; i++)
+        plain_run();
+    compact();
+    for (int i = 0; i < 4; i++)
+        plain_run();
+    struct event *pin = event_new(EVENT_MESSAGE_PINNED);
+    pin->number = vec_last(&live.messages).seq;
+    pin->flag = true;
+    happens(pin);
+    plain_run();
+    save();
+    damage_sql(path,
+               "UPDATE snapshot_message SET message = replace(message, '\"text\":\"yes',"
+               " '\"text\":yes') WHERE message NOT LIKE '%pinned%'");
+    assert_true(snapshot_open(&live_rows, 0, &h, NULL, &e));
+    assert_int_equal(h.messages.len, live.messages.len);
+    for (size_t i = 0; i < h.messages.len; i++) {
+        const struct message *m = &h.messages.items[i];
+        bool held = m->summary || m->pinned;
+        assert_int_equal(m->row, held ? 0 : (int)i + 1);
+        assert_int_equal(m->blocks.len, held ? live.messages.items[i].blocks.len : 0);
     }
 }
 

@@ -338,8 +338,8 @@ bool corpora_named(struct corpora *c, const char *session_id, struct text_list *
      * the log, which may be long, is not read. */
     struct query q = sql_query(c->store, e,
                                "SELECT json_extract(payload, '$.prompt') FROM event"
-                               " WHERE EXISTS (SELECT 1 FROM corpus_set)"
-                               " AND session = (SELECT key FROM session WHERE id = ?)"
+                               " WHERE session = (SELECT key FROM session WHERE id = ?"
+                               " AND EXISTS (SELECT 1 FROM corpus_set))"
                                " AND type = 'run_started' AND iif(instr(lower(payload),"
                                " '@corpus:'), json_valid(payload), 0) ORDER BY seq",
                                "t", session_id);

@@ -69,7 +69,8 @@ static const char turn_sql[] =
     "ifnull((SELECT type = '" first                                                                \
     "' FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE " AND type IN ('" first        \
     "', " types ") ORDER BY seq DESC LIMIT 1), 0)"
-static const char unkept_sql[] = "SELECT max(seq) FROM event" OF_SESSION " HAVING " OPENED(
+/* The number is a subquery: with HAVING, SQLite would read all events for it. */
+static const char unkept_sql[] = "SELECT (SELECT max(seq) FROM event" OF_SESSION ") WHERE " OPENED(
     "run_started", RUN_ENDS) " OR " OPENED("compaction_started", RUN_ENDS
                                            ", 'compaction_completed', 'compaction_failed'");
 static const char read_sql[] =

@@ -103,6 +103,8 @@ struct loading {
     struct history *out;
     bool saves;     /* what the log has */
     bool *is_long;  /* set where the log has more than SHED_EVERY; NULL: it is read to its end */
+    int64_t behind; /* tokens of the snapshot's messages that are not read yet, by its counters */
+    size_t open;    /* its first message of an open turn */
     int64_t shed;   /* the history's estimate when it was last shed */
     bool turn_held; /* an open turn is not shed before it ends */
     bool unsaved;   /* saving failed */
@@ -120,6 +122,25 @@ static bool load_counters(struct store *s, const char *session_id, char **counte
         *seq = sqlite3_column_int64(q.handle, 1);
     }
     return query_end(&q);
+}
+
+/* Reads the members before the content of the message in the first column, whose blocks stay in its
+ * row. False: all of the row has to be read. */
+static bool read_head(const struct query *q, struct message *out)
+{
+    static const char content[] = "\"content\":[";
+    const char *text = (const char *)sqlite3_column_text(q->handle, 0);
+    size_t len = text ? strlen(text) : 0;
+    const char *found = text ? strstr(text, content) : NULL;
+    bool whole = found && len == (size_t)sqlite3_column_bytes(q->handle, 0) && text[len - 1] == '}';
+    if (!whole)
+        return false;
+    struct error cause;
+    AUTO(buf_release) struct buf head = BUF_INIT;
+    buf_add(&head, text, (size_t)(found - text));
+    buf_addf(&head, "%s]}", content);
+    AUTO(json_free_local) struct json *v = json_parse(head.data, head.len, &cause);
+    return v && message_from_json(v, out, &cause) && !out->summary && !out->pinned;
 }
 
 /* The message in the first column. */
@@ -151,9 +172,13 @@ static bool add_message(const struct query *q, struct loading *l, struct error *
     size_t place = l->out->messages.len;
     if (sqlite3_column_int64(q->handle, 1) != (int64_t)place)
         return err_set(cause, ERR_SESSION_STORE_ERROR, "message %zu is missing", place);
-    if (!read_message(q, &m, cause))
+    int bytes = sqlite3_column_bytes(q->handle, 0);
+    if (l->rows && l->behind > l->tokens && place < l->open && read_head(q, &m))
+        m.row = (int)place + 1;
+    else if (!read_message(q, &m, cause))
         return false;
-    history_add_saved(l->out, m, sqlite3_column_bytes(q->handle, 0));
+    l->behind -= bytes / MESSAGE_BYTES_A_TOKEN;
+    history_add_saved(l->out, m, bytes);
     if (l->rows && sheds(l))
         history_shed(l->out, l->tokens);
     return true;
@@ -177,6 +202,8 @@ static bool load(struct loading *l, const struct undone_list *undone, struct err
     /* There may be more rows than messages. */
     struct json *v = json_parse(counters, strlen(counters), NULL);
     int64_t count = json_get_int(v, "messages", 0);
+    l->behind = json_get_int(v, "estimate", 0);
+    l->open = (size_t)json_get_int(v, "run_first", count);
     json_free(v);
     struct query q = sql_query(l->store, e, messages_sql, "ti", l->session_id, count);
     bool usable = true;
