@@ -162,7 +162,8 @@ TEST(a_tool_asks_and_runs_where_it_is_allowed)
     assert_json(params,
                 "{'options':[{'kind':'allow_once'},{'kind':'reject_once'},"
                 "{'kind':'allow_always','name':'Allow for this session: write_file'},"
-                "{'kind':'allow_always','name':'Allow always in this project: write_file'}]}");
+                "{'kind':'allow_always','name':'Allow always in this project: write_file'},"
+                "{'kind':'reject_always','name':'Deny for this session: write_file'}]}");
     assert_string_equal(support_read(note()), "one\n");
     answer_question(asked, "{'outcome':'selected','optionId':'once'}");
     expect_stop(id, "end_turn");
@@ -199,6 +200,24 @@ TEST(a_tool_does_not_run_where_it_is_not_allowed)
         expect_stop(id, "end_turn");
         assert_false(is_there(note()));
     }
+}
+
+/* A client of this protocol may offer it; another tool asks as before. */
+TEST(a_tool_is_declined_for_the_session)
+{
+    begin();
+    queue_write("x\\n");
+    int id = prompt("Write it.");
+    answer_question(next_request("session/request_permission"),
+                    "{'outcome':'selected','optionId':'never'}");
+    expect_stop(id, "end_turn");
+    queue_write("y\\n");
+    expect_stop(prompt("Write it again."), "end_turn");
+    assert_false(is_there(note()));
+    queue_tool("run_command", "{'command':'true'}");
+    id = prompt("Run it.");
+    answer_question(next_request("session/request_permission"), "{'outcome':'cancelled'}");
+    expect_stop(id, "end_turn");
 }
 
 /* A client that cannot ask. */

@@ -50,11 +50,12 @@ TEST(each_stop_reason_is_one_of_the_protocols)
 
 TEST(only_what_was_offered_allows)
 {
-    struct acp_choices all = acp_approval_choices, guarded = {all.items, all.len - 2};
+    struct acp_choices all = acp_approval_choices, guarded = {all.items, all.len - 3};
     assert_int_equal(acp_choice_answer(all, "once"), ANSWER_ONCE);
     assert_int_equal(acp_choice_answer(all, "session"), ANSWER_SESSION);
     assert_int_equal(acp_choice_answer(all, "project"), ANSWER_PROJECT);
     assert_int_equal(acp_choice_answer(all, "deny"), ANSWER_DENY);
+    assert_int_equal(acp_choice_answer(all, "never"), ANSWER_DENY);
     assert_int_equal(acp_choice_answer(all, "always"), ANSWER_DENY);
     assert_int_equal(acp_choice_answer(all, NULL), ANSWER_DENY);
     assert_int_equal(acp_choice_answer(guarded, "once"), ANSWER_ONCE);

@@ -36,9 +36,8 @@ const char *acp_stop_reason(enum stop_reason reason);
 /* An answer that a person may give when a tool asks, or a draft summary waits. */
 struct acp_choice {
     const char *id;   /* of the option */
-    const char *kind; /* "allow_once", "allow_always" or "reject_once" */
-    const char *name; /* English, to be translated; of "session" and "project", what they
-                         allow is added */
+    const char *kind; /* "allow_once", "allow_always", "reject_once" or "reject_always" */
+    const char *name; /* English, to be translated; of those for always, the grant is added */
     int answer;       /* enum approval_answer, enum draft_answer */
 };
 struct acp_choices {
@@ -46,8 +45,8 @@ struct acp_choices {
     size_t len;
 };
 
-/* The last two approvals need a grant (notice.h): they allow calls for the session, and always in
- * the project. */
+/* The last three approvals need a grant (notice.h): they allow its calls for the session, or always
+ * in the project, or deny them for the session. */
 extern const struct acp_choices acp_approval_choices, acp_draft_choices;
 
 /* The answer of the selected option; of NULL and of an id that was not offered, the refusal. */
@@ -157,9 +156,10 @@ struct acp_ask {
 struct acp_question {
     struct acp_session *session;
     struct acp_choices choices;
-    char *call; /* id of the engine; NULL: a draft */
-    char *told; /* the tool call that was made for the question; NULL: the question is of a call */
-    int64_t id; /* of the request to the client; 0: answered */
+    char *call;  /* id of the engine; NULL: a draft */
+    char *told;  /* the tool call that was made for the question; NULL: the question is of a call */
+    char *grant; /* as in the notice; NULL: none */
+    int64_t id;  /* of the request to the client; 0: answered */
 };
 
 /* A session that is not ready yet: its log is told, or its settings are asked for. */
@@ -180,6 +180,7 @@ struct acp_session {
     struct acp_loading loading;
     int64_t drafts; /* that were shown */
     VEC(struct acp_question *) questions;
+    VEC(char *) refused; /* grants that are denied without a question */
 };
 
 /* --- acp.c -------------------------------------------------------------------------------------

@@ -54,11 +54,15 @@ const char *acp_stop_reason(enum stop_reason reason)
     return words[reason];
 }
 
+/* Later calls with the same grant are denied without a question. */
+#define REFUSED_ALWAYS "never"
+
 static const struct acp_choice approvals[] = {
     {"once", "allow_once", N_("Allow"), ANSWER_ONCE},
     {"deny", "reject_once", N_("Deny"), ANSWER_DENY},
     {"session", "allow_always", N_("Allow for this session"), ANSWER_SESSION},
     {"project", "allow_always", N_("Allow always in this project"), ANSWER_PROJECT},
+    {REFUSED_ALWAYS, "reject_always", N_("Deny for this session"), ANSWER_DENY},
 };
 
 static const struct acp_choice trusts[] = {
@@ -348,6 +352,7 @@ static void free_question(struct acp_question *q)
     vec_drop(&q->session->questions, q);
     free(q->call);
     free(q->told);
+    free(q->grant);
     free(q);
 }
 
@@ -367,6 +372,10 @@ static void decide(struct acp_question *q, const char *option)
 {
     struct acp_session *s = q->session;
     int answer = acp_choice_answer(q->choices, option);
+    if (option && q->grant && strcmp(option, REFUSED_ALWAYS) == 0) {
+        vec_push(&s->refused, q->grant);
+        q->grant = NULL;
+    }
     if (q->call) {
         const struct approval_decide_params params = {
             .session = s->id, .call = q->call, .decision = (enum approval_answer)answer};
@@ -402,7 +411,8 @@ static void ask_person(struct acp_session *s, struct acp_choices choices, const 
     AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
     struct acp_question *q = mem_alloc(sizeof *q);
-    *q = (struct acp_question){.session = s, .choices = choices, .call = call, .told = told};
+    *q = (struct acp_question){
+        .session = s, .choices = choices, .call = call, .told = told, .grant = mem_strdup(grant)};
     vec_push(&s->questions, q);
     json_out_open(&o, '{');
     json_out_pack(&o, "sessionId:s toolCall:r", s->id, tool_call);
@@ -410,7 +420,7 @@ static void ask_person(struct acp_session *s, struct acp_choices choices, const 
     json_out_open(&o, '[');
     for (size_t i = 0; i < choices.len; i++) {
         const struct acp_choice *c = &choices.items[i];
-        bool lasts = c->answer == ANSWER_SESSION || c->answer == ANSWER_PROJECT;
+        bool lasts = strcmp(c->kind, "allow_always") == 0 || strcmp(c->kind, "reject_always") == 0;
         auto_free char *allows = lasts && grant ? mem_printf("%s: %s", _(c->name), grant) : NULL;
         json_out_pack(&o, "{optionId:s name:s kind:s}", c->id, allows ? allows : _(c->name),
                       c->kind);
@@ -434,6 +444,17 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
                    mem_strdup(n->text), told, buf.data);
         return;
     }
+    for (size_t i = 0; n->grant && i < s->refused.len; i++) {
+        if (strcmp(s->refused.items[i], n->grant) != 0)
+            continue;
+        const struct approval_decide_params no = {.session = s->id,
+                                                  .call = n->text,
+                                                  .decision = ANSWER_DENY,
+                                                  .reason =
+                                                      "such calls are declined in this session"};
+        acp_ask(s->acp, NULL, NULL, &operation_approval_decide, &no, NULL);
+        return;
+    }
     const struct acp_open_call *open = acp_find_call(&s->telling, n->text);
     const struct acp_tool_call call = {.id = open ? open->told : n->text,
                                        .tool = n->name,
@@ -446,8 +467,8 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
     acp_tool_call_write_preview(&o, &call, n->preview, &n->change);
     json_out_close(&o, '}');
     struct acp_choices choices = acp_approval_choices;
-    if (!n->grant) /* then no choice allows more than this call */
-        choices.len -= 2;
+    if (!n->grant) /* then no choice is about more than this call */
+        choices.len -= 3;
     ask_person(s, choices, n->grant, mem_strdup(n->text), NULL, buf.data);
 }
 

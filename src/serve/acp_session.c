@@ -229,6 +229,7 @@ void acp_session_free(struct acp_session *s)
     acp_forget_questions(s);
     (void)subscriptions_remove(a->subscriptions, s->id);
     vec_drop(&a->sessions, s);
+    vec_free_each(&s->refused);
     free(s->loading.servers);
     acp_telling_release(&s->telling);
     free(s->options.provider);
