@@ -290,6 +290,16 @@ TEST(more_than_can_be_shown_is_never_trusted)
     assert_non_null(strstr(parts.faults, "more than can be shown"));
     assert_false(trust_grant(&parts, &e));
     assert_int_equal(e.code, ERR_FORBIDDEN);
+    buf_init(&text, 0); /* a matcher that each of its hooks would copy */
+    buf_addstr(&text, "{'hooks':{'Stop':[{'matcher':'");
+    for (int i = 0; i < 400 * 1024; i++)
+        buf_addch(&text, 'm');
+    buf_addstr(&text, "','hooks':[{'command':'1'},{'command':'2'}]}]}}");
+    settings(text.data);
+    buf_release(&text);
+    gather();
+    assert_true(parts.excessive);
+    assert_int_equal(parts.items.len, 1);
     int fd = open(support_path("check.sh"), O_CREAT | O_WRONLY | O_CLOEXEC, 0700);
     assert_true(fd >= 0);
     assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);

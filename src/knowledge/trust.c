@@ -157,14 +157,13 @@ void project_parts_add_fault(struct project_parts *p, const char *text)
 void project_parts_add(struct project_parts *p, enum project_part_kind kind, const char *name,
                        const char *text, const char *detail)
 {
-    size_t all = strlen(name) + strlen(text);
-    for (size_t i = 0; i < p->items.len; i++)
-        all += strlen(p->items.items[i].name) + strlen(p->items.items[i].text);
-    if (p->items.len < PROJECT_PARTS && all <= ALL_BYTES)
-        vec_push(&p->items, (struct project_part){kind, mem_strdup(name), mem_strdup(text),
-                                                  mem_strdup(detail ? detail : "")});
-    else
-        p->excessive = true;
+    const char *const texts[] = {name, text, detail ? detail : ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        p->bytes += strlen(texts[i]);
+    p->excessive = p->excessive || p->items.len == PROJECT_PARTS || p->bytes > ALL_BYTES;
+    if (!p->excessive)
+        vec_push(&p->items, (struct project_part){kind, mem_strdup(texts[0]), mem_strdup(texts[1]),
+                                                  mem_strdup(texts[2])});
 }
 
 enum read_result { READ_DONE, READ_ABSENT, READ_FAILED };
@@ -317,7 +316,7 @@ static void add_programs(struct project_parts *p, const char *command)
     auto_free char *own = mem_printf("%s/", p->directory);
     const char *const places[] = {"$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/", own, "./"};
     bool interpreted = false;
-    for (const char *at = command; *at;) {
+    for (const char *at = command; *at && !p->excessive;) {
         AUTO(buf_release) struct buf word = BUF_INIT;
         struct stat st;
         size_t between = strspn(at, " \t\n;|&()<>`=");
@@ -358,9 +357,9 @@ static void collect_hooks(struct project_parts *p)
     }
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         const struct json *entry = json_first(json_get(json_get(settings, "hooks"), events[i]));
-        for (; entry; entry = json_next(entry)) {
+        for (; entry && !p->excessive; entry = json_next(entry)) {
             const struct json *hook = json_first(json_get(entry, "hooks"));
-            for (; hook; hook = json_next(hook)) {
+            for (; hook && !p->excessive; hook = json_next(hook)) {
                 const char *type = json_get_string(hook, "type");
                 const char *command = json_get_string(hook, "command");
                 if (!command || (type && strcmp(type, "command") != 0))

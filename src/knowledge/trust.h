@@ -51,6 +51,7 @@ struct project_parts {
     char *directory; /* the project's top directory (project_of()) */
     VEC(struct project_part) items;
     char *faults;   /* of what is not among the items and never runs, "; " between; NULL: none */
+    size_t bytes;   /* of the items' texts */
     bool excessive; /* there is more than can be shown: these parts are never trusted */
 };
 
