@@ -142,6 +142,7 @@ SUITE_TESTS = \
 	tests/test_memory_sqlite.c \
 	tests/test_mcp_client.c \
 	tests/test_mcp_config.c \
+	tests/test_mcp_operations.c \
 	tests/test_memory_store.c \
 	tests/test_memory_tabs.c \
 	tests/test_memory_words.c \

@@ -901,9 +901,9 @@ TEST(test_mcp)
     expect(RUN("mcp", "add", "c", "npx", "-y"), 64, "unknown option -y");
     struct result r = ended(0, RUN("mcp"));
     assert_string_equal(r.out,
-                        "files  waits  npx -y 'a b'; environment: A, H=${HOME}  (user)\n"
-                        "web  waits  https://example.org/; headers: X-Key  (user)\n"
-                        "shared  unusable  you do not trust this project yet  (project)\n");
+                        "files  waits  (user)  npx -y 'a b'; environment: A, H=${HOME}\n"
+                        "web  waits  (user)  https://example.org/; headers: X-Key\n"
+                        "shared  unusable  (project)  you do not trust this project yet\n");
     r = ended(0, RUN("mcp", "list", "web", "--json"));
     assert_json(parse_json(r.out),
                 "{'servers':[{'name':'web','state':'waits','origin':'user','transport':'http'}]}");
@@ -916,5 +916,32 @@ TEST(test_mcp)
     r = ended(0, RUN("mcp"));
     assert_text(r.out, "web  waits");
     assert_text(r.out, "configuration  unusable  ");
+    assert_int_equal(chdir("/"), 0);
+}
+
+TEST(a_server_is_tested)
+{
+    const char *program = support_program();
+    const char *server =
+        support_text("%.*s/tests/mcp-server", (int)(strrchr(program, '/') - program), program);
+    assert_int_equal(chdir(support_dir()), 0);
+    ended(0, RUN("mcp", "add", "good", "--", server, "modern"));
+    ended(0, RUN("mcp", "add", "bad", "--", "/bin/sh", "-c", "echo 'no key: \033[1m' >&2; exit 7"));
+    struct result r = ended(0, RUN("mcp", "test", "good"));
+    assert_text(r.out, "good  ready  (user)  ");
+    assert_text(r.out, "\n  scripted 1, protocol 2026-07-28\n  echo  ");
+    assert_text(r.out, " tokens\n");
+    assert_text(r.out, "\n  15 tools, about ");
+    r = ended(1, RUN("mcp", "test", "bad"));
+    assert_text(r.out, "bad  failed  (user)  ");
+    assert_text(r.out, "\n  error output:\nno key: \xe2\x90\x9b[1m\n");
+    assert_text(r.err, "the server is not ready");
+    r = ended(0, RUN("mcp", "test", "good", "--json"));
+    assert_json(parse_json(r.out), "{'servers':[{'name':'good','state':'ready','tools':15}]}");
+    expect(RUN("mcp", "test", "nothing"), 64, "there is no server");
+    support_write(support_path(".mcp.json"),
+                  "{\"mcpServers\":{\"theirs\":{\"command\":\"/bin/touch\",\"args\":[\"ran\"]}}}");
+    expect(RUN("mcp", "test", "theirs"), 64, "you do not trust this project");
+    assert_int_not_equal(access(support_path("ran"), F_OK), 0);
     assert_int_equal(chdir("/"), 0);
 }

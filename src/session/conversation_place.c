@@ -71,8 +71,9 @@ void conversation_start_servers(struct conversation *c)
     struct mcp_servers servers;
     bool begun = c->mcp && tool_mcp_has_begun(c->mcp);
     if (!c->mcp || strcmp(conversation_offer(c), "none") == 0 ||
-        (begun && c->servers_trusted == c->trust.trusted))
+        (begun && c->servers_trusted == c->trust.trusted && !c->servers_changed))
         return;
+    c->servers_changed = false;
     tool_mcp_end(c->mcp);
     mcp_servers_read(conversation_project_path(c), NULL, &servers);
     trust_mark_servers(&c->trust.parts, c->trust.trusted, &servers);

@@ -110,6 +110,7 @@ struct conversation {
     int cited;            /* passages that were sent with the last message */
     struct tool_mcp *mcp; /* the servers of the open session, which work in `root`; NULL: no root */
     bool servers_trusted; /* they were started with those of the project */
+    bool servers_changed; /* in the configuration, since then */
     struct toolset tools;
 
     enum memory_access access; /* of the open session; so is `level` */

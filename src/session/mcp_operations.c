@@ -1,16 +1,21 @@
-/* mcp/list, mcp/add and mcp/remove. */
+/* mcp/list, mcp/test, mcp/add and mcp/remove. */
 #include "session/mcp_operations.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/tool_mcp.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "knowledge/project.h"
 #include "knowledge/trust.h"
 #include "mcp/config.h"
 #include "session/conversation_private.h"
 
 /* --- the list --------------------------------------------------------------------------------- */
+
+#define SERVER_LINE "{name}  {state}  ({origin})  {about}"
 
 static const char *const use_words[] = {
     [MCP_USE_UNREAD] = "not read", [MCP_USE_FAULTY] = "unusable",   [MCP_USE_OFF] = "off",
@@ -36,12 +41,18 @@ static const struct shape list_shape = SHAPE_OF(
     SHAPE_REQ_LIST("servers", mcp_list, servers, listed_shape,
                    "In the order in which the configuration is read, then files that are not."));
 
-/* Reads the servers, those of a project that is not trusted with that fault. */
-static void read_servers(const char *directory, struct mcp_servers *out)
+/* Reads the servers, those of a project that is not trusted with that fault. `c` NULL: without a
+ * session. */
+static void read_servers(const char *directory, const struct conversation *c,
+                         struct mcp_servers *out)
 {
     struct project_parts parts;
     auto_free char *project = project_of(directory);
     mcp_servers_read(project, NULL, out);
+    if (c && c->trust.decided) {
+        trust_mark_servers(conversation_trusted_parts(c), c->trust.trusted, out);
+        return;
+    }
     project_parts_gather(directory, &parts);
     trust_mark_servers(&parts, trust_holds(&parts), out);
     project_parts_release(&parts);
@@ -55,6 +66,7 @@ static void add_file(struct mcp_list *out, const char *path, enum mcp_use state,
                                                 .about = mem_strdup(about)});
 }
 
+/* Unless it can be used now, `about` has its fault. */
 static void add_server(struct mcp_list *out, const struct mcp_server *s)
 {
     vec_push(&out->servers,
@@ -68,6 +80,47 @@ static void add_server(struct mcp_list *out, const struct mcp_server *s)
                                                                         : "stdio"),
                                  .shown = mem_strdup(s->shown),
                                  .about = mem_strdup(s->fault ? s->fault : s->shown)});
+}
+
+/* Tells how the server is. `whole`: with its tools and its newest error output. */
+static void tell_client(struct mcp_listed *out, struct mcp_client *client, bool whole)
+{
+    static const enum mcp_use states[] = {[MCP_STARTING] = MCP_USE_STARTING,
+                                          [MCP_READY] = MCP_USE_READY,
+                                          [MCP_ENDED] = MCP_USE_ENDED,
+                                          [MCP_FAILED] = MCP_USE_FAILED};
+    AUTO(mcp_view_release) struct mcp_view view;
+    AUTO(buf_release) struct buf about = BUF_INIT, raw = BUF_INIT;
+    mcp_client_view(client, &view);
+    out->state = states[view.state];
+    out->tools = out->tokens = 0;
+    if (whole)
+        buf_addf(&raw, "%s\n", out->shown);
+    if (whole && view.protocol)
+        buf_addf(&raw, "  %s %s, protocol %s\n", view.name ? view.name : "a server without a name",
+                 view.server_version ? view.server_version : "", view.protocol);
+    for (size_t i = 0; i < view.tools.len; i++) {
+        const struct mcp_tool_info *t = &view.tools.items[i];
+        size_t bytes =
+            strlen(t->name) + strlen(t->description ? t->description : "") + strlen(t->schema);
+        int64_t tokens = (int64_t)bytes / MESSAGE_BYTES_A_TOKEN;
+        out->tools += !t->off;
+        out->tokens += t->off ? 0 : tokens;
+        if (whole)
+            buf_addf(&raw, "  %s  %lld tokens%s\n", t->name, (long long)tokens,
+                     t->off ? "  off" : "");
+    }
+    buf_addf(&raw, "%s%lld tools, about %lld tokens", whole ? "  " : "", (long long)out->tools,
+             (long long)out->tokens);
+    if (view.left_out > 0)
+        buf_addf(&raw, "; %zu tools have a fault and are left out", view.left_out);
+    if (view.error)
+        buf_addf(&raw, "; %s", view.error);
+    if (whole && *view.log)
+        buf_addf(&raw, "\n  error output:\n%s", view.log);
+    buf_trim_end(&raw, "\n");
+    utf8_clean(&about, raw.data, raw.len, UTF8_MULTILINE);
+    mem_replace(&out->about, buf_take(&about));
 }
 
 /* The words of `command`. */
@@ -101,28 +154,51 @@ static bool order_read(const char *command, struct order *out, struct error *e)
     return true;
 }
 
-/* Does what the command says, and lists. */
-static bool list_after(const char *directory, const char *command, struct mcp_list *out,
-                       struct error *e)
+/* Makes the session's servers be those of the configuration: at once, or after the turn. */
+static void reload(struct conversation *c)
+{
+    c->servers_changed = true;
+    if (c->doing == IDLE && c->mcp && tool_mcp_has_begun(c->mcp))
+        conversation_start_servers(c);
+}
+
+/* Does what the command says, and lists. `c` NULL: without a session. */
+static bool list_after(const char *directory, struct conversation *c, const char *command,
+                       struct mcp_list *out, struct error *e)
 {
     AUTO(order_release) struct order order = {0};
     AUTO(mcp_servers_release) struct mcp_servers servers = {0};
     if (!order_read(command, &order, e))
         return false;
-    read_servers(directory, &servers);
+    read_servers(directory, c, &servers);
     if (order.name && !mcp_servers_find(&servers, order.name))
         return err_set(e, ERR_USAGE, "there is no server \"%.80s\"; list them first", order.name);
-    if (order.verb && strcmp(order.verb, "restart") == 0)
-        return err_set(e, ERR_USAGE, "no server runs here");
-    if (order.verb) {
+    struct tool_mcp *running = c ? c->mcp : NULL;
+    struct mcp_client *client = running && order.name ? tool_mcp_client(running, order.name) : NULL;
+    if (order.verb && strcmp(order.verb, "restart") == 0) {
+        const char *now = mcp_servers_find(&servers, order.name)->definition;
+        if (!c)
+            return err_set(e, ERR_USAGE, "no server runs here");
+        if (client && now && strcmp(now, mcp_client_server(client)->definition) == 0)
+            mcp_client_restart(client);
+        else
+            reload(c);
+    } else if (order.verb) {
         if (!mcp_config_switch(order.name, order.tool, strcmp(order.verb, "on") == 0, e))
             return false;
         mcp_servers_release(&servers);
-        read_servers(directory, &servers);
+        read_servers(directory, c, &servers);
+        if (c)
+            reload(c);
     }
-    for (size_t i = 0; i < servers.len; i++)
-        if (!order.name || strcmp(order.name, servers.items[i].name) == 0)
-            add_server(out, &servers.items[i]);
+    for (size_t i = 0; i < servers.len; i++) {
+        const struct mcp_server *s = &servers.items[i];
+        if (order.name && strcmp(order.name, s->name) != 0)
+            continue;
+        add_server(out, s);
+        if (running && !s->fault && !s->disabled && (client = tool_mcp_client(running, s->name)))
+            tell_client(&vec_last(&out->servers), client, order.name && !order.verb);
+    }
     for (size_t i = 0; i < servers.faults.len && !order.name; i++)
         add_file(out, "configuration", MCP_USE_FAULTY, servers.faults.items[i]);
     for (size_t i = 0; i < servers.unread.len && !order.name; i++)
@@ -134,14 +210,14 @@ static bool list_after(const char *directory, const char *command, struct mcp_li
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct mcp_list_params *p = params;
-    return list_after(c->project ? c->project : ".", p->command, result, e);
+    return list_after(c->project ? c->project : ".", NULL, p->command, result, e);
 }
 
 bool converse_list_servers(struct conversation *c, const void *params, void *result,
                            struct error *e)
 {
     const struct mcp_list_params *p = params;
-    return list_after(c->root ? c->root : ".", p->command, result, e);
+    return list_after(c->root ? c->root : ".", c, p->command, result, e);
 }
 
 const struct operation operation_mcp_list = {
@@ -152,7 +228,7 @@ const struct operation operation_mcp_list = {
           N_("list MCP servers; with a name: its tools and errors; off, on, restart NAME")),
     COMMAND("mcp list", "[NAME]", N_("list the MCP servers of the configuration and the project")),
     .lines = "servers",
-    .line = "{name}  {state}  {about}  ({origin})",
+    .line = SERVER_LINE,
     .none = N_("There is no MCP server; tiro mcp add NAME -- COMMAND adds one."),
     .params = PARAMETERS(
         mcp_list_params,
@@ -166,6 +242,44 @@ const struct operation operation_mcp_list = {
     .lasting = true,
     .run = run_list,
     CONVERSE(list_servers, NOW, READING),
+};
+
+/* --- a test ----------------------------------------------------------------------------------- */
+
+static bool run_test(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    enum { LOOK_MS = 100 };
+    const struct mcp_test_params *p = params;
+    const struct operation_stream *stream = c->stream;
+    const char *directory = c->project ? c->project : ".";
+    AUTO(mcp_servers_release) struct mcp_servers servers;
+    struct mcp_list *out = result;
+    bool goes_on = true;
+    read_servers(directory, NULL, &servers);
+    const struct mcp_server *s = mcp_servers_find(&servers, p->name);
+    if (!s)
+        return err_set(e, ERR_USAGE, "there is no server \"%.80s\"; list them first", p->name);
+    if (s->fault)
+        return err_set(e, ERR_USAGE, "%s: %s", s->name, s->fault);
+    struct mcp_client *client = mcp_client_new(s, directory);
+    while (goes_on && !mcp_client_wait(client, clock_mono_ms() + LOOK_MS, NULL))
+        goes_on = !stream || !stream->tell || stream->tell(stream->context, "server", 0, 0);
+    add_server(out, s);
+    tell_client(&vec_last(&out->servers), client, true);
+    mcp_client_free(client);
+    return goes_on || err_set(e, ERR_INTERRUPTED, "interrupted");
+}
+
+const struct operation operation_mcp_test = {
+    OPERATION("mcp/test", TERMINAL, CALLER, "Starts an MCP server, lists its tools and ends it."),
+    COMMAND("mcp test", "NAME", N_("start a server and show its version, tools and errors")),
+    .lines = "servers",
+    .line = SERVER_LINE,
+    .params = PARAMETERS(mcp_test_params,
+                         SHAPE_REQ(mcp_test_params, name, "Name of the server.", .least = 1)),
+    .result = &list_shape,
+    .lasting = true,
+    .run = run_test,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */

@@ -40,6 +40,12 @@ struct mcp_list {
     VEC(struct mcp_listed) servers;
 };
 
+/* mcp/test: USAGE when the configuration has no such server, or with a fault. Gives a struct
+ * mcp_list; a server that did not start is MCP_USE_FAILED. */
+struct mcp_test_params {
+    const char *name;
+};
+
 /* mcp/add: USAGE when the file has the name, or the server could not be used. */
 struct mcp_add_params {
     const char *name;
