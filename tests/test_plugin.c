@@ -198,6 +198,22 @@ PLUGIN_TEST(it_is_short_and_quick)
     assert_true(strlen(back) <= TOKENS * TOKEN_BYTES);
 }
 
+/* Claude Code runs the hook before it writes the compaction, also a second one. */
+PLUGIN_TEST(a_compaction_that_is_not_written_yet_has_dropped_all)
+{
+    user("the heron database listens on port 7431");
+    assistant("Noted.");
+    user("which port has the heron database?");
+    hook("pre-compact", "");
+    assert_text(given_back(), "port 7431");
+    compaction("");
+    line("'type':'user','isCompactSummary':true,'message':{'role':'user','content':'Little.'}");
+    user("the owl database listens on port 8642");
+    user("which port has the owl database?");
+    hook("pre-compact", "");
+    assert_text(given_back(), "port 8642");
+}
+
 /* "go on" alone finds nothing: the question is the one before it. */
 PLUGIN_TEST(a_question_without_words_is_about_the_one_before)
 {
