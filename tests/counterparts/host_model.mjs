@@ -61,7 +61,7 @@ function gemini(call, text) {
             usageMetadata: { promptTokenCount: 900, candidatesTokenCount: 9, totalTokenCount: 909 } }];
 }
 
-// Resolves to {url, requests, close()}. `question` is what the tool is asked.
+// Resolves to {url, requests, called(), close()}. `question` is what the tool is asked.
 export function startHostModel(question) {
   const requests = [];
   let called = false;
@@ -87,6 +87,6 @@ export function startHostModel(question) {
     });
   });
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve({
-    url: `http://127.0.0.1:${server.address().port}`, requests,
+    url: `http://127.0.0.1:${server.address().port}`, requests, called: () => called,
     close: () => { server.close(); server.closeAllConnections(); } })));
 }
