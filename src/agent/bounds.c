@@ -49,17 +49,11 @@ static void hide(struct places *p, const char *path)
 
 /* --- writable directories --------------------------------------------------------------------- */
 
-static bool is_within(const char *path, const char *directory)
-{
-    size_t len = strlen(directory);
-    return strncmp(path, directory, len) == 0 && (path[len] == '\0' || path[len] == '/');
-}
-
 static bool is_writable(const struct places *p, const char *path)
 {
     bool within = false;
     for (size_t i = 0; i < p->writable.len; i++)
-        within = within || is_within(path, p->writable.items[i]);
+        within = within || paths_within(path, p->writable.items[i]);
     return within;
 }
 
@@ -83,7 +77,7 @@ static void find_writable(struct places *p, const struct tool_host *host, const 
     for (size_t i = 0; i < named.len; i++) {
         bool covered = named.items[i][0] != '/';
         for (size_t k = 0; k < named.len && !covered; k++)
-            covered = k != i && is_within(named.items[i], named.items[k]) &&
+            covered = k != i && paths_within(named.items[i], named.items[k]) &&
                       (k < i || strcmp(named.items[i], named.items[k]) != 0);
         char *found = covered  ? NULL
                       : i == 0 ? mem_strdup(host->root)

@@ -27,14 +27,6 @@ void read_files_clear(struct read_files *r)
     vec_release(&r->items);
 }
 
-static uint64_t hash_of(const struct buf *text)
-{
-    uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (size_t i = 0; i < text->len; i++)
-        hash = (hash ^ (unsigned char)text->data[i]) * 0x100000001b3;
-    return hash;
-}
-
 static struct read_file *find_read(const struct read_files *r, const char *path)
 {
     for (size_t i = 0; i < r->items.len; i++)
@@ -57,7 +49,7 @@ void read_files_note(struct read_files *r, const char *path, const struct stat *
     }
     f->file = file ? *file : (struct stat){0};
     f->open = open != NULL;
-    f->hash = open ? hash_of(open) : 0;
+    f->hash = open ? mem_hash(MEM_HASH, open->data, open->len) : 0;
 }
 
 const char *read_files_doubt(const struct read_files *r, const char *path, const struct stat *file,
@@ -67,7 +59,7 @@ const char *read_files_doubt(const struct read_files *r, const char *path, const
     if (!f)
         return "was not read in this session";
     const struct stat *was = &f->file;
-    bool same = open ? f->open && f->hash == hash_of(open)
+    bool same = open ? f->open && f->hash == mem_hash(MEM_HASH, open->data, open->len)
                      : was->st_dev == file->st_dev && was->st_ino == file->st_ino &&
                            was->st_size == file->st_size &&
                            was->st_mtim.tv_sec == file->st_mtim.tv_sec &&

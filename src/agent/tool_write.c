@@ -235,11 +235,6 @@ static enum present read_present(const struct tool_context *context, const struc
     return PRESENT_UNREADABLE;
 }
 
-static struct buf borrow(const char *text)
-{
-    return (struct buf){.data = (char *)(uintptr_t)text, .len = strlen(text)};
-}
-
 /* Whether the target has not changed since the user was shown it. If the surface had the text, that
  * text is compared: an editor may have saved the file meanwhile. */
 static bool may_write(const struct tool_context *context, const struct target *t,
@@ -288,7 +283,7 @@ static bool write_file(const struct tool_context *context, const struct json *ar
     if (!find_target(context, args, make, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT;
-    const struct buf new = borrow(json_get_string(args, "content"));
+    const struct buf new = buf_borrow(json_get_string(args, "content"));
     enum present present = read_present(context, &t, &old);
     bool ok =
         may_write(context, &t, present, &old, out) && put(context, &t, present, &old, &new, out);
@@ -344,7 +339,7 @@ static bool preview_write(const struct tool_context *context, const struct json 
     if (!find_target(context, args, false, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT;
-    const struct buf new = borrow(json_get_string(args, "content"));
+    const struct buf new = buf_borrow(json_get_string(args, "content"));
     enum present present = read_present(context, &t, &old);
     bool ok = show_change(&t, present, &old, &new, sight, out);
     confine_place_release(&t.place);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct buf {
@@ -25,6 +26,11 @@ extern char buf_empty[1];
 static inline void buf_init(struct buf *b, size_t max)
 {
     *b = (struct buf){.data = buf_empty, .max = max};
+}
+/* A text as a buffer that is only read, and not released. */
+static inline struct buf buf_borrow(const char *text)
+{
+    return (struct buf){.data = (char *)(uintptr_t)text, .len = strlen(text)};
 }
 void buf_release(struct buf *b);
 void buf_clear(struct buf *b); /* keeps the memory */

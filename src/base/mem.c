@@ -66,6 +66,14 @@ char *mem_printf(const char *format, ...)
     return text;
 }
 
+uint64_t mem_hash(uint64_t hash, const void *bytes, size_t len)
+{
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ byte[i]) * 0x100000001b3u;
+    return hash;
+}
+
 void mem_wipe(void *bytes, size_t len)
 {
     for (volatile unsigned char *p = bytes; len > 0; len--)

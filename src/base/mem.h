@@ -3,6 +3,7 @@
 #define BASE_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Release a local when its scope ends: AUTO(buf_release) struct buf text = BUF_INIT;
@@ -27,6 +28,11 @@ char *mem_strdup(const char *s);              /* NULL stays NULL */
 char *mem_strndup(const char *s, size_t len); /* copies exactly len bytes, adds a NUL */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mem_replace(char **kept, char *text); /* frees *kept and sets it to `text`, which is taken */
+
+/* FNV-1a, which is no protection against chosen texts. Begin with MEM_HASH; a hash of bytes that
+ * come in pieces goes on with the hash so far. */
+#define MEM_HASH UINT64_C(0xcbf29ce484222325)
+uint64_t mem_hash(uint64_t hash, const void *bytes, size_t len);
 
 /* Overwrites a secret; no compiler optimises it away. */
 void mem_wipe(void *bytes, size_t len);

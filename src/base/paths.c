@@ -53,6 +53,13 @@ char *paths_join(const char *dir, const char *name)
     return mem_printf("%s%s%s", dir, len && dir[len - 1] != '/' ? "/" : "", name);
 }
 
+bool paths_within(const char *path, const char *directory)
+{
+    size_t len = strlen(directory);
+    return strncmp(path, directory, len) == 0 &&
+           (path[len] == '\0' || path[len] == '/' || (len > 0 && path[len - 1] == '/'));
+}
+
 char *paths_parent(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -20,6 +20,9 @@ char *paths_config_file(void); /* tiro.ini in PATHS_CONFIG */
 /* "a" + "b" = "a/b". */
 char *paths_join(const char *dir, const char *name);
 
+/* Whether an absolute path is the directory or below it, by name alone. */
+bool paths_within(const char *path, const char *directory);
+
 /* The directory of a path: "/a" of "/a/b", "." of "b". */
 char *paths_parent(const char *path);
 

@@ -114,13 +114,6 @@ struct making {
     int rules;
 };
 
-static bool is_within(const char *path, const char *directory)
-{
-    size_t len = strlen(directory);
-    return strncmp(path, directory, len) == 0 &&
-           (path[len] == '\0' || path[len] == '/' || (len == 1 && *directory == '/'));
-}
-
 /* Adds one rule; a failure leaves the path inaccessible. The path is resolved: a link in it was put
  * there meanwhile by a command, and is not followed. Kernels with Landlock have openat2(). */
 static void grant_here(struct making *m, const char *path, uint64_t rights)
@@ -143,11 +136,11 @@ static void grant_here(struct making *m, const char *path, uint64_t rights)
 static void grant(struct making *m, const char *path, uint64_t rights)
 {
     const char *const *hidden = m->hidden;
-    bool leads = m->except && is_within(m->except, path);
-    if (m->except && is_within(path, m->except))
+    bool leads = m->except && paths_within(m->except, path);
+    if (m->except && paths_within(path, m->except))
         return;
-    for (; *hidden && !is_within(path, *hidden); hidden++)
-        leads = leads || is_within(*hidden, path);
+    for (; *hidden && !paths_within(path, *hidden); hidden++)
+        leads = leads || paths_within(*hidden, path);
     if (*hidden)
         return;
     if (!leads) {
@@ -170,7 +163,7 @@ static void grant(struct making *m, const char *path, uint64_t rights)
      * place are known. */
     for (hidden = m->hidden; *hidden; hidden++) {
         size_t len = strlen(path);
-        if (!is_within(*hidden, path))
+        if (!paths_within(*hidden, path))
             continue;
         auto_free char *inner = mem_strndup(*hidden, len + 1 + strcspn(*hidden + len + 1, "/"));
         grant(m, inner, rights);
@@ -197,7 +190,7 @@ static bool make_rules(struct sandbox *s, const struct sandbox_rules *rules, int
     grant_here(&m, "/", FS_READ_DIR);
     for (const char *const *path = rules->writable; *path; path++) {
         struct stat status;
-        m.except = is_within(*path, devices_place) ? NULL : devices_place;
+        m.except = paths_within(*path, devices_place) ? NULL : devices_place;
         grant(&m, *path, WRITES);
         s->overrides = s->overrides || (stat(*path, &status) == 0 && status.st_uid != geteuid());
     }

@@ -41,10 +41,7 @@ static void split(const struct buf *text, struct lines *out)
     for (size_t at = 0; at < text->len;) {
         const char *start = text->data + at, *end = memchr(start, '\n', text->len - at);
         size_t len = end ? (size_t)(end - start) + 1 : text->len - at;
-        uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-        for (size_t i = 0; i < len; i++)
-            hash = (hash ^ (unsigned char)start[i]) * 0x100000001b3;
-        vec_push(&out->list, (struct line){start, len, hash});
+        vec_push(&out->list, (struct line){start, len, mem_hash(MEM_HASH, start, len)});
         at += len;
     }
 }
@@ -232,14 +229,9 @@ struct difference_size difference_write(struct buf *out, const struct buf *befor
     return size;
 }
 
-static struct buf borrow(const char *text)
-{
-    return (struct buf){.data = (char *)(uintptr_t)text, .len = strlen(text)};
-}
-
 struct difference_size change_difference(const struct file_change *c, struct buf *out)
 {
-    const struct buf before = borrow(c->before ? c->before : ""), after = borrow(c->after);
+    const struct buf before = buf_borrow(c->before ? c->before : ""), after = buf_borrow(c->after);
     return difference_write(out, &before, &after, c->line);
 }
 

@@ -60,9 +60,9 @@ static bool embed_hash(const struct embedding_settings *settings, struct http *h
         struct tokens words = {0};
         tokenize("none", texts[i], strlen(texts[i]), true, &words);
         for (size_t k = 0; k < words.items.len; k++) {
-            uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a, whose low bits are mixed least */
-            for (const char *c = words.items.items[k].word; *c; c++)
-                hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+            const char *word = words.items.items[k].word;
+            uint64_t hash =
+                mem_hash(MEM_HASH, word, strlen(word)); /* its low bits are mixed least */
             buckets[(hash ^ (hash >> 32)) % BUCKETS] += 1;
         }
         tokens_release(&words);

@@ -420,11 +420,11 @@ static bool is_untouched(const struct known *k, const struct found *f, const cha
            k->changed_ns == f->changed_ns;
 }
 
-/* FNV-1a, enough to tell versions of one file apart. 0: the file cannot be read, or is larger than
+/* A hash, enough to tell versions of one file apart. 0: the file cannot be read, or is larger than
  * a loader reads. */
 static int64_t digest_of(const struct found *f)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = MEM_HASH;
     unsigned char bytes[65536];
     ssize_t n = 1;
     int fd = f->size <= document_limits.bytes
@@ -436,8 +436,7 @@ static int64_t digest_of(const struct found *f)
         do
             n = read(fd, bytes, left < (int64_t)sizeof bytes ? (size_t)left : sizeof bytes);
         while (n < 0 && errno == EINTR);
-        for (ssize_t i = 0; i < n; i++)
-            hash = (hash ^ bytes[i]) * 0x100000001b3u;
+        hash = n > 0 ? mem_hash(hash, bytes, (size_t)n) : hash;
     }
     close(fd);
     return n < 0 ? 0 : (int64_t)(hash | 1);

@@ -404,23 +404,15 @@ char *content_normal(const char *text)
     return buf_take(&out);
 }
 
-/* FNV-1a */
-static uint64_t hash_add(uint64_t hash, const char *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-    return hash;
-}
-
 int64_t content_digest(const char *text)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = MEM_HASH;
     bool began = false;
     struct run r;
     while (next_run(&text, &r)) {
         if (began)
-            hash = hash_add(hash, " ", 1);
-        hash = hash_add(hash, r.text, r.len);
+            hash = mem_hash(hash, " ", 1);
+        hash = mem_hash(hash, r.text, r.len);
         began = true;
     }
     return (int64_t)hash;

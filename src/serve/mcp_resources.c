@@ -318,12 +318,8 @@ static void on_list_seen(void *context, const struct operation_answer *a)
     uint64_t sum = listed ? (uint64_t)listed->total : s->seen;
     for (size_t i = 0; listed && i < listed->sessions.items.len; i++) {
         const struct session_info *info = &listed->sessions.items.items[i];
-        uint64_t hash = 14695981039346656037U; /* FNV-1a */
-        for (const char *p = info->id; *p; p++)
-            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
-        for (const char *p = info->title; *p; p++)
-            hash = (hash ^ (unsigned char)*p) * 1099511628211U;
-        sum += hash;
+        uint64_t hash = mem_hash(MEM_HASH, info->id, strlen(info->id));
+        sum += mem_hash(hash, info->title, strlen(info->title));
     }
     bool changed = s->known && sum != s->seen;
     s->asked = 0;

@@ -20,10 +20,7 @@ enum {
 
 int64_t browser_hash(int64_t seed, const char *text)
 {
-    uint64_t h = 14695981039346656037U ^ (uint64_t)seed; /* FNV-1a */
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 1099511628211U;
-    return (int64_t)h;
+    return (int64_t)mem_hash(MEM_HASH ^ (uint64_t)seed, text, strlen(text));
 }
 
 void browser_clean(struct buf *out, const char *text)
