@@ -119,8 +119,8 @@ TEST(test_parts)
          "context ▓▓▓░░░░░░░ 31 % 62k/200k"},
         {{FULL, .tasks = 1}, 120, "1 task · context"},
         {{FULL, .tasks = 2, .budget = true}, 40, "2 tasks"},
-        {{FULL, .background_key = "Ctrl-B"}, 120, "Ctrl-B: to the background · context"},
-        {{FULL, .background_key = "Ctrl-B"}, 40, "!Ctrl-B"},
+        {{FULL, .background_key = "Ctrl-B"}, 120, "Ctrl-B: background · context"},
+        {{FULL, .background_key = "Ctrl-B", .tasks = 1, .working = true}, 40, "!Ctrl-B"},
         {{.context = 62000, .threshold = 100000}, 120, "context ▓▓▓▓▓▓░░░░ 62 % 62k/100k"},
         {{.context = 62000, .window = 80000, .threshold = 100000}, 120, "62k/80k"},
     };

@@ -22,7 +22,7 @@ enum {
     SHOW_MS = 100, /* between two pieces that are shown */
     CLOCK_MS = 1000,
     START_MS = 1000,   /* a command that is to run in the background shows its start so long */
-    NOTES = 320,       /* bytes kept free for the notes at the end */
+    NOTES = 256,       /* bytes kept free for the notes at the end */
     SIGNAL_BYTES = 40, /* of a name that the surface tells */
     NAMED_BYTES = 100  /* of a command, in a note */
 };

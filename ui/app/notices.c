@@ -29,7 +29,7 @@ static void saw_request(struct app *app, struct request_size size)
 
 static void stop_counting(struct app *app)
 {
-    app->activity.streaming_ms = 0;
+    app->activity.streaming_ms = app->activity.command_ms = 0;
     app->activity.streamed = 0;
     app->activity.retry = 0;
 }
@@ -364,7 +364,7 @@ static void take_busy(struct app *app, struct notice *n)
         return;
     }
     a->busy = a->over = app->stop_asked = false;
-    a->compacting_ms = a->command_ms = 0;
+    a->compacting_ms = 0;
     background_remove(app, app->session.id);
     notify(app, clock_mono_ms() - a->started_ms,
            a->failed ? _("the turn failed") : _("the answer is complete"));
@@ -522,8 +522,7 @@ static void take(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_OUTPUT:
-        if (app->activity.command_ms == 0)
-            app->activity.command_ms = clock_mono_ms();
+        app->activity.command_ms = clock_mono_ms() - n->number;
         if (transcript_output(app->transcript, n->text, n->detail, n->flag, n->number))
             app->dirty |= DIRTY_BODY;
         break;

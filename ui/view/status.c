@@ -179,7 +179,7 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     make_retry(s, &parts[PART_RETRY]);
     make_working(s, &parts[PART_WORKING]);
     if (s->background_key)
-        buf_addf(&parts[PART_BACKGROUND].text, _("%s: to the background"), s->background_key);
+        buf_addf(&parts[PART_BACKGROUND].text, _("%s: background"), s->background_key);
     parts[PART_BACKGROUND].style = STYLE_NOTE;
     if (s->tasks > 0)
         buf_addf(&parts[PART_TASKS].text, ngettext("%d task", "%d tasks", (unsigned long)s->tasks),
