@@ -237,7 +237,7 @@ int play_setup(void **state)
     play.config = config_new();
     play.offer = "full";
     play.spent.used[BUDGET_COST] = -1;
-    play.price = play.summary_price = (struct price){-1, -1, -1};
+    play.price = play.summary_price = (struct price){-1, -1, -1, -1};
     play.label = "scribe/scribe";
     struct compact_warnings warnings;
     compact_settings_read(&play.compact, play.config, &warnings);

@@ -104,7 +104,7 @@ TEST(test_usage_reads_back)
 {
     for (size_t i = 0; i < EXTREMES; i++) {
         struct usage u = {extremes[i], extremes[(i + 3) % EXTREMES], extremes[(i + 7) % EXTREMES],
-                          false};
+                          extremes[i], false};
         char *text = usage_text(&u);
         AUTO(json_free_local) struct json *v = parse(text);
         struct usage back = USAGE_UNKNOWN;
@@ -112,6 +112,7 @@ TEST(test_usage_reads_back)
         assert_int_equal(back.input, figure_known(u.input));
         assert_int_equal(back.output, figure_known(u.output));
         assert_int_equal(back.cached, figure_known(u.cached));
+        assert_int_equal(back.searches, figure_bounded(u.searches, FIGURE_MAX));
         usage_add(&back, &u);
         usage_add(&back, &u);
         assert_true(back.input <= FIGURE_MAX && back.output <= FIGURE_MAX);
@@ -125,7 +126,7 @@ TEST(test_snapshot_reads_back)
         struct error e;
         history_init(&h);
         h.last_input = h.estimate = extremes[i];
-        h.usage = (struct usage){extremes[i], extremes[i], extremes[i], false};
+        h.usage = (struct usage){extremes[i], extremes[i], extremes[i], 0, false};
         char *text = support_keep(history_counters(&h));
         history_init(&back);
         if (!history_restore(&back, text, strlen(text), &e))
@@ -174,7 +175,7 @@ TEST(test_tally_stays_within_bounds)
         struct event ev = {.type = EVENT_INTERRUPTED, .seq = 1};
         ev.number = extremes[i];
         ev.used = costs[i % (sizeof costs / sizeof *costs)];
-        ev.usage = (struct usage){extremes[i], extremes[i], extremes[i], false};
+        ev.usage = (struct usage){extremes[i], extremes[i], extremes[i], 0, false};
         session_tally(&info, &ev);
         assert_true(info.run_ms >= 0);
         assert_true(info.cost <= FIGURE_REAL_MAX);

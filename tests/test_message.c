@@ -290,7 +290,7 @@ TEST(test_bytes_of_listings)
                                    .last_seq = 31,
                                    .tool_calls = 3,
                                    .run_ms = 5600,
-                                   .usage = {10, 20, -1, true},
+                                   .usage = {10, 20, -1, 0, true},
                                    .cost = 0.25};
     AUTO(session_info_release) struct session_info fresh = {0};
     const struct search_hit hit = {.session_id = "01890a5d-ac96-774b-bcce-b302099a8057",
@@ -354,6 +354,13 @@ TEST(test_cost)
     p.cached = -1;
     assert_true(near(usage_cost(&u, &p), 3 + 7.5));
     u.cached = -1;
+    assert_true(near(usage_cost(&u, &p), 3 + 7.5));
+    u.searches = 3;
+    p.search = 10;
+    assert_true(near(usage_cost(&u, &p), 3 + 7.5 + 0.03));
+    p.search = -1;
+    assert_true(near(usage_cost(&u, &p), -1));
+    u.searches = 0;
     assert_true(near(usage_cost(&u, &p), 3 + 7.5));
     p.output = -1;
     assert_true(near(usage_cost(&u, &p), -1));

@@ -70,6 +70,8 @@ TEST(knows_the_well_known)
         assert_int_equal(facts.window, rows[i].window);
         assert_price(facts.price.input, rows[i].input);
     }
+    assert_price(models_find(config, "claude-opus-4-9").price.search, 10);
+    assert_price(models_find(config, "gpt-5").price.search, -1);
 }
 
 TEST(leaves_the_unknown_unknown)

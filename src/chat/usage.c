@@ -53,12 +53,14 @@ void usage_add(struct usage *total, const struct usage *u)
     total->input = figure_sum(total->input, u->input);
     total->output = figure_sum(total->output, u->output);
     total->cached = figure_sum(total->cached, u->cached);
+    total->searches = figure_sum(total->searches, u->searches);
     total->estimated = total->estimated || u->estimated;
 }
 
 double usage_cost(const struct usage *u, const struct price *p)
 {
-    if (u->input < 0 || u->output < 0 || p->input < 0 || p->output < 0)
+    if (u->input < 0 || u->output < 0 || p->input < 0 || p->output < 0 ||
+        (u->searches > 0 && p->search < 0))
         return -1;
     int64_t cached = u->cached < 0 ? 0 : u->cached;
     if (cached > u->input)
@@ -66,7 +68,8 @@ double usage_cost(const struct usage *u, const struct price *p)
     double cached_price = p->cached < 0 ? p->input : p->cached;
     return ((double)(u->input - cached) * p->input + (double)cached * cached_price +
             (double)u->output * p->output) /
-           1e6;
+               1e6 +
+           (double)u->searches * p->search / 1e3;
 }
 
 double usage_cost_sum(double a, double b)
@@ -89,6 +92,8 @@ static bool known(const void *usage)
     FIGURE("input_tokens", input, "All input tokens, cached ones included."),                      \
         FIGURE("output_tokens", output, "Output tokens."),                                         \
         FIGURE("cached_tokens", cached, "Input tokens read from the provider's cache."),           \
+        SHAPE_FIELD("searches", INTEGER, OPTIONAL, SHAPE_AT(int64_t, struct usage, searches),      \
+                    .nearest = true, .help = "Searches of the web by the provider."),              \
         SHAPE_FIELD("estimated", BOOLEAN, OPTIONAL, SHAPE_AT(bool, struct usage, estimated),       \
                     .help = "A guess of tiro's, no figure of the provider's.")
 

@@ -44,15 +44,17 @@ int figure_share(int64_t part, int64_t whole, int steps, int most);
 struct usage {
     int64_t input; /* all input tokens, cached ones included */
     int64_t output;
-    int64_t cached; /* of the input: read from the provider's cache */
-    bool estimated; /* our own guess: show "~" */
+    int64_t cached;   /* of the input: read from the provider's cache */
+    int64_t searches; /* of the web, by the provider; never unknown */
+    bool estimated;   /* our own guess: show "~" */
 };
 
 #define USAGE_UNKNOWN ((struct usage){.input = -1, .output = -1, .cached = -1})
 
 bool usage_known(const struct usage *u);
 
-/* {"input_tokens","output_tokens","cached_tokens","estimated"?}; unknown members are left out. */
+/* {"input_tokens","output_tokens","cached_tokens","searches"?,"estimated"?}; unknown members are
+ * left out. */
 extern const struct shape usage_shape;
 /* For two structs in a row: the usage of a whole turn, and in it, as "summaries", the compactions'
  * share. */
@@ -61,9 +63,9 @@ extern const struct shape usage_turn_shape;
 /* Adds to the total (figure_sum()); with an estimate the sum is one, too. */
 void usage_add(struct usage *total, const struct usage *u);
 
-/* USD per million tokens; negative: unknown. */
+/* USD per million tokens, and per 1,000 searches of the web; negative: unknown. */
 struct price {
-    double input, output, cached;
+    double input, output, cached, search;
 };
 
 /* USD; -1 when the usage or a needed price is unknown. An unknown cached price is the input's. */

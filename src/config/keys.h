@@ -84,6 +84,8 @@
       "run commands of run_command in a sandbox, where the kernel can")                            \
     X(TOOLS_SANDBOX_WRITES, "tools", "sandbox_writes", TERMINAL_STRING, "", 0, 0, "",              \
       "more directories that commands in the sandbox may change, such as ~/.cache")                \
+    X(TOOLS_WEB_SEARCH, "tools", "web_search", TERMINAL_CHOICE, "off", 0, 0, "on off",             \
+      "let the provider search the web, where it can: Anthropic, which charges for each search")   \
     X(TOOLS_FETCH_ALLOW, "tools", "fetch_allow", TERMINAL_STRING, "", 0, 0, "",                    \
       "hosts that fetch_url may reach at private addresses, such as localhost:8080")               \
     X(HOOKS_SESSION_START, "hooks", "session_start", COMMAND, "", 0, 0, "",                        \
@@ -299,7 +301,9 @@
     X(MODEL_PRICE_OUT, "model *", "output_price", REAL, "", 0, 100000, "",                         \
       "price in USD per million output tokens")                                                    \
     X(MODEL_PRICE_CACHED, "model *", "cached_price", REAL, "", 0, 100000, "",                      \
-      "price in USD per million input tokens read from the cache")
+      "price in USD per million input tokens read from the cache")                                 \
+    X(MODEL_PRICE_SEARCH, "model *", "search_price", REAL, "", 0, 100000, "",                      \
+      "price in USD per 1,000 searches of the web by the provider")
 
 /* The compaction modes with help for the user: for the completion of /compact and lists on the
  * screen. The choices of [compaction] mode and the engine's table (compact/mode.h) have the same

@@ -17,6 +17,7 @@ const struct provider provider_anthropic = {
     .name = "anthropic",
     .title = "Anthropic",
     .has_network = true,
+    .searches_web = true,
     .usual_model = "claude-sonnet-5-5",
     .url_variable = "ANTHROPIC_BASE_URL",
     .key_variable = "ANTHROPIC_API_KEY",
@@ -116,7 +117,7 @@ struct field {
     double value;
 };
 
-enum { WINDOW, MAX_OUTPUT, PRICE_IN, PRICE_OUT, PRICE_CACHED, FIELD_COUNT };
+enum { WINDOW, MAX_OUTPUT, PRICE_IN, PRICE_OUT, PRICE_CACHED, PRICE_SEARCH, FIELD_COUNT };
 
 struct search {
     const char *model;
@@ -181,7 +182,8 @@ static struct model_facts search(const char *model, bool in_builtin, const struc
                                   [MAX_OUTPUT] = {.name = "max_output"},
                                   [PRICE_IN] = {"input_price", true, 0, -1},
                                   [PRICE_OUT] = {"output_price", true, 0, -1},
-                                  [PRICE_CACHED] = {"cached_price", true, 0, -1}}};
+                                  [PRICE_CACHED] = {"cached_price", true, 0, -1},
+                                  [PRICE_SEARCH] = {"search_price", false, 0, -1}}};
     if (in_builtin)
         config_visit(builtin, SECTION_PREFIX, visit, &s);
     s.configured = true;
@@ -191,7 +193,8 @@ static struct model_facts search(const char *model, bool in_builtin, const struc
                                 .max_output = (int64_t)s.fields[MAX_OUTPUT].value,
                                 .price = {.input = s.fields[PRICE_IN].value,
                                           .output = s.fields[PRICE_OUT].value,
-                                          .cached = s.fields[PRICE_CACHED].value}};
+                                          .cached = s.fields[PRICE_CACHED].value,
+                                          .search = s.fields[PRICE_SEARCH].value}};
 }
 
 struct model_facts models_find(const struct config *config, const char *model)
