@@ -214,6 +214,7 @@ SUITE_TESTS = \
 	tests/test_url.c \
 	tests/test_utf8.c \
 	tests/test_uuid.c \
+	tests/test_web_search.c \
 	tests/test_wiring.c \
 	tests/test_worker.c \
 	tests/test_view.c \

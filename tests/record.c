@@ -126,6 +126,13 @@ static void any_answer(struct record *r)
     }
     for (size_t i = below(3); i > 0; i--)
         record_add(r, EVENT_TEXT_DELTA, any_text());
+    if (maybe(0.2)) { /* the provider runs a tool while it answers */
+        record_add(r, EVENT_TEXT_COMPLETE, any_text());
+        any_call(r);
+        struct event *ev = make(EVENT_TOOL_EXECUTION_COMPLETED, any_text());
+        ev->signature = mem_strdup("null");
+        record_event(r, ev);
+    }
     if (maybe(0.8))
         record_add(r, EVENT_TEXT_COMPLETE, any_text());
     bool call = maybe(0.4);

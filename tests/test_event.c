@@ -78,11 +78,12 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_REASONING_COMPLETE] =
         "{'content':'te\\'xt\\n','signature':'sig',"
         "'redacted':true,'model':'m-1'}",
-    [EVENT_TEXT_COMPLETE] = "{'content':'te\\'xt\\n','partial':true}",
-    [EVENT_TOOL_CALL_REQUESTED] = "{'id':'call_1','name':'name','args':'te\\'xt\\n'}",
+    [EVENT_TEXT_COMPLETE] = "{'content':'te\\'xt\\n','signature':'sig','partial':true}",
+    [EVENT_TOOL_CALL_REQUESTED] =
+        "{'id':'call_1','name':'name','args':'te\\'xt\\n','signature':'sig'}",
     [EVENT_TOOL_EXECUTION_COMPLETED] =
         "{'id':'call_1','name':'name',"
-        "'content':'te\\'xt\\n','is_error':true,"
+        "'content':'te\\'xt\\n','is_error':true,'signature':'sig',"
         "'denied':true,'change':{'old':'name','new':'te\\'xt\\n','line':3},'duration_ms':7}",
     [EVENT_CALL_COMPLETED] = "{'stop_reason':'tool_use','model':'m-1'," USED ",'cost':0.25}",
     [EVENT_RETRYING] = "{'attempt':2,'of':5,'wait_ms':7,'reason':'te\\'xt\\n'}",
@@ -238,7 +239,7 @@ TEST(test_clone_keeps_the_envelope_and_owns)
     assert_string_equal(copy->session_id, ev.session_id);
     assert_ptr_not_equal(copy->text, ev.text);
     assert_string_equal(copy->text, ev.text);
-    assert_null(copy->signature); /* not a field of this type: nobody would free it */
+    assert_null(copy->model); /* not a field of this type: nobody would free it */
     event_free(NULL);
 }
 
@@ -483,8 +484,8 @@ static bool put_extreme(struct event *ev, const struct shape_field *f, size_t n)
         if (f->of == &change_shape)
             return false;
         *(struct usage *)at =
-            (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 2};
-        ev->summaries = (struct usage){whole, wholes[(n + 3) % WHOLES], -1, n % 2};
+            (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 3 ? 0 : 7, n % 2};
+        ev->summaries = (struct usage){whole, wholes[(n + 3) % WHOLES], -1, 0, n % 2};
         return true;
     default:
         return false;

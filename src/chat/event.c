@@ -123,20 +123,22 @@ static const struct shape_field fields_REASONING_COMPLETE[] = {
     OPTIONAL_FLAG("redacted", flag, "The signature is the encrypted content."),
     OPTIONAL_TEXT("model", model, "The model, if there is a signature."), {0}};
 
+#define OWN_BLOCKS OPTIONAL_TEXT("signature", signature, "The provider's own blocks for this.")
+
 static const struct shape_field fields_TEXT_COMPLETE[] = {
-    TEXT("content", text, "The whole answer."),
+    TEXT("content", text, "The whole answer."), OWN_BLOCKS,
     OPTIONAL_FLAG("partial", flag, "The answer was interrupted or cut off."), {0}};
 
 static const struct shape_field fields_TOOL_CALL_REQUESTED[] = {
     TEXT("id", id, "Id of the call."),
     TEXT("name", name, "The tool."),
-    JSON_TEXT("args", text, "The arguments as the model wrote them."), {0}};
+    JSON_TEXT("args", text, "The arguments as the model wrote them."), OWN_BLOCKS, {0}};
 
 static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     TEXT("id", id, "Id of the call."),
     TEXT("name", name, "The tool."),
     TEXT("content", text, "Its result."),
-    FLAG("is_error", flag, "The call failed; the result says why."),
+    FLAG("is_error", flag, "The call failed; the result says why."), OWN_BLOCKS,
     OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
     SHAPE_FIELD("change", OBJECT, OPTIONAL, SHAPE_AT(struct file_change, struct event, change),
                 .of = &change_shape, .help = "The file that the call changed, before and after."),

@@ -710,7 +710,10 @@ static void apply_to_turn(struct history *h, const struct event *ev)
         if (!*text)
             break;
         m = answer_for(h, ev);
-        append_block(h, m, block_text(text));
+        append_block(h, m,
+                     (struct block){.type = BLOCK_TEXT,
+                                    .text = mem_strdup(text),
+                                    .signature = mem_strdup(ev->signature)});
         if (ev->flag) {
             m->partial = true;
             weigh(h, m);
@@ -730,7 +733,8 @@ static void apply_to_turn(struct history *h, const struct event *ev)
                      (struct block){.type = BLOCK_TOOL_CALL,
                                     .id = mem_strdup(id),
                                     .name = mem_strdup(ev->name ? ev->name : ""),
-                                    .text = mem_strdup(text)});
+                                    .text = mem_strdup(text),
+                                    .signature = mem_strdup(ev->signature)});
         break;
     case EVENT_TOOL_EXECUTION_COMPLETED:
         if (answer && call_is_open(h, answer, id))
@@ -739,7 +743,8 @@ static void apply_to_turn(struct history *h, const struct event *ev)
                                       .is_error = ev->flag,
                                       .id = mem_strdup(id),
                                       .name = mem_strdup(ev->name),
-                                      .text = mem_strdup(text)});
+                                      .text = mem_strdup(text),
+                                      .signature = mem_strdup(ev->signature)});
         break;
     case EVENT_CALL_COMPLETED:
         count_usage(h, ev);

@@ -36,7 +36,8 @@ const struct shape block_shape = SHAPE_OF(
                 .names = &block_types, .help = "What it is."),
     TEXT(id, "Of the call."), TEXT(name, "The tool, or the model that reasoned."),
     TEXT(text, "The content; arguments; an image's path or URL."),
-    TEXT(signature, "The provider's proof of reasoning."), TEXT(media_type, "Of an image."),
+    TEXT(signature, "The provider's proof of reasoning, or its own blocks for this one."),
+    TEXT(media_type, "Of an image."),
     FLAG(struct block, redacted, "The signature is the encrypted content."),
     FLAG(struct block, is_error, "The result says why the call failed."));
 

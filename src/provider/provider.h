@@ -34,6 +34,7 @@ struct tool_spec {
     const char *name;
     const char *description;
     const char *schema; /* JSON Schema of the arguments, as text */
+    bool by_provider;   /* the provider runs it, under this name */
 };
 
 struct request {
@@ -54,7 +55,9 @@ struct request {
 };
 
 struct response {
-    VEC(struct block) blocks; /* TEXT, REASONING, TOOL_CALL in the order of the stream */
+    /* TEXT, REASONING, TOOL_CALL in the order of the stream; behind a signed call, which the
+     * provider ran, its TOOL_RESULT. */
+    VEC(struct block) blocks;
     enum stop_reason stop_reason;
     struct usage usage;
     char *model;           /* as the server names it; NULL if it does not */
@@ -84,6 +87,10 @@ struct provider_call {
      * characters; many small pieces of one read from the network arrive as one call. False: nobody
      * takes any more, so the call ends soon, as if it had been cut off. */
     bool (*delta)(void *context, enum block_type type, const char *text, size_t len);
+
+    /* The response has more blocks while the answer goes on: all that it has now stay as they are.
+     * NULL: nobody wants them before the end. */
+    void (*blocks)(void *context);
     void *context;
 };
 
@@ -104,6 +111,7 @@ void provider_names_release(struct provider_names *n);
 struct provider {
     const char *name, *title; /* "openai", "OpenAI" */
     bool has_network;
+    bool searches_web;       /* it has a tool web_search of its own */
     const char *usual_model; /* to ask for where neither the user nor the server names one */
 
     const char *vendor_host; /* the host that needs a key; NULL: every host but loopback does */

@@ -181,6 +181,72 @@ bool stream_sign(struct stream *s, struct stream_part *part, const char *signatu
     return true;
 }
 
+/* --- sources ---------------------------------------------------------------------------------- */
+
+enum { MOST_SOURCES = 200, URL_BYTES = 2000, TITLE_BYTES = 150 };
+
+void sources_release(struct sources *s)
+{
+    for (size_t i = 0; i < s->len; i++) {
+        free(s->items[i].url);
+        free(s->items[i].title);
+    }
+    vec_release(s);
+}
+
+size_t sources_number(struct sources *all, const char *url, const char *title)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        "-._~:/?#@!$&*+,;=%";
+    static const char marks[] = "\\`*_[]<>&~|#";
+    AUTO(buf_release) struct buf address = BUF_INIT;
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    struct buf name = BUF_INIT;
+    bool web = url && (strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0);
+    if (!web || strlen(url) > URL_BYTES)
+        return 0;
+    for (const char *p = url; *p; p++)
+        buf_addf(&address, strchr(plain, *p) ? "%c" : "%%%02X", (unsigned char)*p);
+    for (size_t i = 0; i < all->len; i++)
+        if (strcmp(all->items[i].url, address.data) == 0)
+            return i + 1;
+    if (all->len == MOST_SOURCES)
+        return 0;
+    title = title ? title : "";
+    utf8_clean(&clean, title, utf8_cut_bytes(title, strlen(title), TITLE_BYTES), UTF8_ONE_LINE);
+    if (utf8_is_blank(clean.data))
+        buf_addstr(&clean, address.data);
+    for (const char *p = clean.data; *p; p++)
+        buf_addf(&name, strchr(marks, *p) ? "\\%c" : "%c", *p);
+    vec_push(all, ((struct source){.url = buf_take(&address), .title = buf_take(&name)}));
+    return all->len;
+}
+
+bool stream_cite(struct stream *s, struct stream_part *part, const struct sources *all,
+                 size_t number)
+{
+    auto_free char *mark = mem_printf("[[%zu]](%s)", number, all->items[number - 1].url);
+    return stream_add(s, part, mark);
+}
+
+bool stream_list_sources(struct stream *s, struct sources *all)
+{
+    AUTO(buf_release) struct buf list = BUF_INIT;
+    struct stream_part *part = stream_last(s);
+    if (all->listed == all->len)
+        return true;
+    bool follows = part && part->type == BLOCK_TEXT;
+    buf_addstr(&list, follows ? "\n\n---\n\n" : "");
+    for (; all->listed < all->len; all->listed++) {
+        const struct source *page = &all->items[all->listed];
+        buf_addf(&list, "%zu. [%s](%s)\n", all->listed + 1, page->title, page->url);
+    }
+    if (!follows)
+        part = stream_open(s, BLOCK_TEXT, -1);
+    return part && stream_add(s, part, list.data);
+}
+
 void stream_set_once(char **field, const char *value)
 {
     if (!*field && value && *value)
@@ -297,7 +363,8 @@ static void mask_string(const struct mask *mask, char **text)
     *text = buf_take(&masked);
 }
 
-bool stream_finish(struct stream *s, bool whole)
+/* Masks what is left of the parts, and passes it on. */
+static void settle_all(struct stream *s)
 {
     for (size_t i = 0; i < s->parts.len; i++) {
         struct stream_part *part = &s->parts.items[i];
@@ -306,24 +373,67 @@ bool stream_finish(struct stream *s, bool whole)
         mask_string(s->mask, &part->id);
         mask_string(s->mask, &part->name);
     }
-    mask_string(s->mask, &s->response->model);
     stream_flush(s);
+}
+
+/* Moves the parts into the response, without calls and signed texts unless they are `whole`. */
+static void move_parts(struct stream *s, bool whole)
+{
+    for (size_t i = 0; i < s->parts.len; i++) {
+        struct stream_part *part = &s->parts.items[i];
+        bool is_signed =
+            part->signature.len > 0 && (part->type != BLOCK_TEXT || (whole && part->cited));
+        bool empty = part->type == BLOCK_TOOL_CALL ? !whole
+                     : part->type == BLOCK_TEXT    ? part->text.len == 0
+                                                   : part->text.len + part->signature.len == 0;
+        if (!empty) {
+            struct block block = {.type = part->type,
+                                  .redacted = part->redacted,
+                                  .text = buf_take(&part->text),
+                                  .signature = is_signed ? buf_take(&part->signature) : NULL,
+                                  .id = part->id,
+                                  .name = part->name};
+            part->id = part->name = NULL;
+            vec_push(&s->response->blocks, block);
+        }
+        part_release(part);
+    }
+    s->parts.len = 0;
+}
+
+bool stream_ran(struct stream *s, struct block call, struct block result)
+{
+    struct block blocks[] = {call, result};
+    size_t len = strlen(call.text) + strlen(call.signature) + strlen(result.text);
+    bool fits = len <= STREAM_MAX_BYTES - s->total && s->response->blocks.len < STREAM_MAX_PARTS;
+    s->failure->content_seen = true;
+    s->total += fits ? len : 0;
+    if (s->calls == 0) {
+        settle_all(s);
+        move_parts(s, true);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        struct block *b = &blocks[i];
+        char **const texts[] = {&b->text, &b->id, &b->name, &b->signature};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            mask_string(s->mask, texts[k]);
+        if (fits)
+            vec_push(&s->response->blocks, *b);
+        else
+            block_release(b);
+    }
+    if (s->call->blocks)
+        s->call->blocks(s->call->context);
+    return fits || too_large(s);
+}
+
+bool stream_finish(struct stream *s, bool whole)
+{
+    settle_all(s);
+    mask_string(s->mask, &s->response->model);
     if (whole && !s->stopped)
         stream_stop(s, STOP_END_TURN);
     bool ok = whole && complete_calls(s);
-    for (size_t i = 0; i < s->parts.len; i++) {
-        struct stream_part *part = &s->parts.items[i];
-        if (part->type == BLOCK_TOOL_CALL ? !ok : part->text.len + part->signature.len == 0)
-            continue;
-        struct block block = {.type = part->type,
-                              .redacted = part->redacted,
-                              .text = buf_take(&part->text),
-                              .signature =
-                                  part->signature.len > 0 ? buf_take(&part->signature) : NULL,
-                              .id = part->id,
-                              .name = part->name};
-        part->id = part->name = NULL;
-        vec_push(&s->response->blocks, block);
-    }
+    move_parts(s, ok);
     return ok;
 }

@@ -18,6 +18,7 @@ struct stream_part {
     enum block_type type; /* TEXT, REASONING, TOOL_CALL */
     int64_t key;          /* the server's number for it */
     bool redacted;
+    bool cited;      /* TEXT: it counts signed */
     char *id, *name; /* TOOL_CALL; NULL until they came */
     struct buf text;
     size_t settled; /* bytes of text before what may become a secret; these were passed on */
@@ -69,6 +70,31 @@ bool stream_text(struct stream *s, enum block_type type, const char *text);
 /* The same for arguments that come as text or, with some servers, as an object. */
 bool stream_arguments(struct stream *s, struct stream_part *part, const struct json *arguments);
 bool stream_sign(struct stream *s, struct stream_part *part, const char *signature);
+
+/* A call of a tool that the provider runs itself came with its result; both are taken, and signed.
+ * The parts so far go into the response before them, except behind the call of another tool, and
+ * the caller is told. False, with the failure, when the answer gets too large. */
+bool stream_ran(struct stream *s, struct block call, struct block result);
+
+/* The pages that an answer cites, in the order of their numbers. */
+struct sources {
+    struct source {
+        char *url, *title; /* both safe in Markdown */
+    } * items;
+    size_t len, cap; /* as a VEC */
+    size_t listed;   /* of them are in a list of the answer */
+};
+void sources_release(struct sources *s);
+
+/* Returns the number of the page, from 1; 0: it is no http or https URL, or one too many. */
+size_t sources_number(struct sources *all, const char *url, const char *title);
+
+/* Appends the mark of a source, "[[1]](URL)". Otherwise as stream_add(). */
+bool stream_cite(struct stream *s, struct stream_part *part, const struct sources *all,
+                 size_t number);
+
+/* Appends the sources that are not listed yet, as a numbered list in Markdown. */
+bool stream_list_sources(struct stream *s, struct sources *all);
 
 /* Sets a text of the answer, such as the id and name of a call and the name of the model; NULL and
  * "" leave what is there, and the first value is kept. */
