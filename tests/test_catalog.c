@@ -506,6 +506,24 @@ TEST(test_fork_within_a_run)
     assert_string_equal(first, lines_of(again.id));
 }
 
+/* An answer is whole with what the provider searched for it. */
+TEST(test_fork_behind_an_answer_with_a_search)
+{
+    record_add(&record, EVENT_TURN_STARTED, "Find x.");
+    record_add(&record, EVENT_CALL_STARTED, NULL);
+    record_add(&record, EVENT_TOOL_CALL_REQUESTED, "{\"query\":\"x\"}");
+    struct event *ev = event_new(EVENT_TOOL_EXECUTION_COMPLETED);
+    ev->id = mem_strdup("c1");
+    ev->text = mem_strdup("X · https://x.example");
+    ev->signature = mem_strdup("null");
+    record_event(&record, ev);
+    record_add(&record, EVENT_TEXT_COMPLETE, "X.");
+    record_add(&record, EVENT_CALL_COMPLETED, NULL);
+    record_add(&record, EVENT_TURN_COMPLETED, "X.");
+    AUTO(session_info_release) struct session_info fork = fork_at("last", 13);
+    assert_true(fork.parent_seq >= 16);
+}
+
 TEST(test_forks_that_cannot_be)
 {
     AUTO(session_info_release) struct session_info fork = {0};

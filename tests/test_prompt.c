@@ -107,6 +107,44 @@ TEST(its_parts_are_in_the_order_of_the_request)
     context_release(&c);
 }
 
+static bool offers_search(const struct agent *a)
+{
+    struct tool_spec *specs;
+    size_t count = prompt_tools(a, &specs);
+    bool found = false;
+    for (size_t i = 0; i < count; i++)
+        found = found || specs[i].by_provider;
+    free(specs);
+    return found;
+}
+
+TEST(the_search_of_the_web_is_a_matter_of_the_provider_and_the_user)
+{
+    PLAY({.text = "Yes."});
+    struct agent a = agent();
+    a.offer = "read";
+    assert_false(offers_search(&a));
+    play.tools.host.web_search = true;
+    assert_false(offers_search(&a));
+    a.provider = &provider_openai;
+    assert_false(offers_search(&a));
+    a.provider = &provider_anthropic;
+    assert_true(offers_search(&a));
+    a.offer = "none";
+    assert_false(offers_search(&a));
+    a.offer = "full";
+    const char *const lists[] = {"web_search", "network"};
+    for (size_t i = 0; i < 2; i++) {
+        struct approval_policy policy;
+        struct error e;
+        assert_true(config_set(play.config, CONFIG_TOOLS_DENY, lists[i], NULL));
+        assert_true(approval_policy_read(&policy, play.config, &play.tools, NULL, &e));
+        a.policy = &policy;
+        assert_false(offers_search(&a));
+        approval_policy_release(&policy);
+    }
+}
+
 TEST(long_messages_are_shown_by_their_beginning)
 {
     char *text = support_keep(mem_alloc(100001));

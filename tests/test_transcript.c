@@ -352,6 +352,12 @@ TEST(a_page_is_told_by_its_address_status_and_size)
          "⇣ a.b/c ✗ 404 · text/html · 15 bytes\n");
 }
 
+TALE(a_search_of_the_provider_is_told, "=size 60 20", "=asks 1 q",
+     "=call 2 c1 web_search {\"query\":\"tides\"}", "⌕ searched the web: tides …\n",
+     "=result 3 c1 Tides · https://a.example/t\nMoon · https://b.example",
+     "⌕ searched the web: tides · 2 results\n", "=call 4 c2 web_search {\"query\":\"x\"}",
+     "=error 5 c2 max_uses_exceeded", "⌕ searched the web: x ✗ max_uses_exceeded\n");
+
 TALE(what_is_opened_comes_into_view, "=size 60 8", "=asks 1 q", "=text 2 a\n\nb\n\nc\n\nd",
      "=call 3 c1 read_file {\"path\":\"a.txt\"}", "=result 4 c1 1\n2\n3", "▤ a.txt", "  b\n",
      "=toggle 2", "▤ a.txt", "    path: a.txt\n    →\n", "!  b\n");

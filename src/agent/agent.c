@@ -35,15 +35,16 @@ void turn_tell_warning(struct turn *t, const char *code, const char *detail)
     turn_emit(t, ev);
 }
 
-/* The answer as events. Of one that was cut short, only what can stand alone: a tool call may lack
- * half its arguments, and reasoning its signature. */
+/* The answer as events, from what is not told yet. Of one that was cut short, only what can stand
+ * alone: a tool call may lack half its arguments, and reasoning its signature. */
 static void tell_answer(struct turn *t, bool partial)
 {
     static const enum event_type types[] = {[BLOCK_TEXT] = EVENT_TEXT_COMPLETE,
                                             [BLOCK_REASONING] = EVENT_REASONING_COMPLETE,
-                                            [BLOCK_TOOL_CALL] = EVENT_TOOL_CALL_REQUESTED};
-    for (size_t i = 0; i < t->response.blocks.len; i++) {
-        const struct block *b = &t->response.blocks.items[i];
+                                            [BLOCK_TOOL_CALL] = EVENT_TOOL_CALL_REQUESTED,
+                                            [BLOCK_TOOL_RESULT] = EVENT_TOOL_EXECUTION_COMPLETED};
+    for (; t->told < t->response.blocks.len; t->told++) {
+        const struct block *b = &t->response.blocks.items[t->told];
         if (b->type == BLOCK_TEXT ? !b->text || !*b->text : partial)
             continue;
         struct event *ev = event_new(types[b->type]);
@@ -51,11 +52,19 @@ static void tell_answer(struct turn *t, bool partial)
         ev->id = mem_strdup(b->id);
         ev->name = mem_strdup(b->name);
         ev->signature = mem_strdup(b->signature);
-        ev->flag = b->type == BLOCK_REASONING ? b->redacted : partial;
+        ev->flag = b->type == BLOCK_REASONING     ? b->redacted
+                   : b->type == BLOCK_TOOL_RESULT ? b->is_error
+                                                  : partial;
         if (b->type == BLOCK_REASONING && b->signature)
             ev->model = mem_strdup(t->a->model);
         turn_emit(t, ev);
     }
+}
+
+/* The provider ran a tool while it answers: the blocks up to its result are whole. */
+static void tell_blocks(void *turn)
+{
+    tell_answer(turn, false);
 }
 
 /* USD of a model call, for its event: negative where unknown. */
@@ -209,9 +218,11 @@ static bool call_model(struct turn *t)
         .wakeup = a->wakeup,
         .watched = a->watched,
         .delta = tell_delta,
+        .blocks = tell_blocks,
         .context = t,
     };
     t->accounted = false;
+    t->told = 0;
     return turn_call_model(t, a->provider, &call, &request, &t->response, &t->failure);
 }
 
@@ -262,7 +273,8 @@ static enum outcome run_round(struct turn *t)
                           "the answer has more than 128 tool calls; the first 128 run, and the "
                           "model is told that the others were refused");
     for (size_t i = 0; i < t->response.blocks.len; i++)
-        if (t->response.blocks.items[i].type == BLOCK_TOOL_CALL)
+        if (t->response.blocks.items[i].type == BLOCK_TOOL_CALL &&
+            !t->response.blocks.items[i].signature)
             return turn_run_tools(t);
     return t->response.stop_reason == STOP_PAUSE ? OUTCOME_MORE : OUTCOME_DONE;
 }

@@ -76,11 +76,14 @@ char *prompt_system(const struct context *prompt)
 static const struct tool *next_tool(const struct agent *a, const struct tool *tool)
 {
     const struct tool *end = a->tools->tools.items + a->tools->tools.len;
-    for (tool = tool ? tool + 1 : a->tools->tools.items; tool < end; tool++)
+    for (tool = tool ? tool + 1 : a->tools->tools.items; tool < end; tool++) {
+        enum approval_verdict verdict = approval_decide(a->policy, tool, NULL);
+        bool able = a->provider && a->provider->searches_web && verdict == APPROVAL_ALLOW;
         if (tool_offered(tool, a->offer) && !tool_lacks(tool) &&
-            !(tool->idle && tool->idle(tool->self)) &&
-            approval_decide(a->policy, tool, NULL) != APPROVAL_DENY)
+            !(tool->idle && tool->idle(tool->self)) && verdict != APPROVAL_DENY &&
+            (able || !tool->spec.by_provider))
             return tool;
+    }
     return NULL;
 }
 

@@ -81,6 +81,7 @@ static void list(struct tool_host *host, struct toolset *out)
         toolset_add(out, &tool, host);
     }
     toolset_add(out, &tool_fetch_url, host);
+    toolset_add(out, &tool_web_search, host);
 }
 
 const struct tool_source tool_source_builtin = {.name = "built-in", .list = list};

@@ -179,7 +179,7 @@ bool tool_stopped(const struct tool_context *context, struct buf *out);
 #define X(name) extern const struct tool tool_##name;
 DIRECTORY_TOOLS(X)
 #undef X
-extern const struct tool tool_fetch_url; /* likewise, but it needs no directory */
+extern const struct tool tool_fetch_url, tool_web_search; /* likewise, but without directory */
 
 /* Semantic memory, for the tools that search and read it. */
 struct tool_memory {
@@ -308,6 +308,7 @@ struct tool_host {
     bool sandbox;               /* commands run in a sandbox, if the kernel supports it */
     const char *sandbox_writes; /* more directories that the commands may change; NULL: none */
     const char *fetch_allow;    /* hosts that fetch_url reaches at any address; NULL: none */
+    bool web_search;            /* the provider may search the web */
     const struct tool_surface *surface; /* NULL: it does nothing for tools */
     const struct tool_memory *memory;   /* NULL: there is none */
     const struct tool_learned *learned; /* NULL: there is none */

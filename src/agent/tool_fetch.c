@@ -1,5 +1,6 @@
-/* The tool that fetches a page of the web as text. A URL names one host and port in plain letters,
- * so that this file, libcurl and the person who allows the call read the same host in it. */
+/* The tools of the web: fetch_url, which gets a page as text, and web_search, which the provider
+ * runs. A URL names one host and port in plain letters, so that this file, libcurl and the person
+ * who allows the call read the same host in it. */
 #include <ctype.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -312,4 +313,32 @@ const struct tool tool_fetch_url = {
     .run = run,
     .preview = preview,
     .grant = grant,
+};
+
+/* --- the provider's own search ---------------------------------------------------------------- */
+
+static bool is_off(const void *self)
+{
+    return !((const struct tool_host *)self)->web_search;
+}
+
+/* For a model that calls it all the same. */
+static bool refuse(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    (void)context, (void)args;
+    buf_addstr(out, "this model's provider does not search the web, or [tools] web_search is off");
+    return false;
+}
+
+/* Nobody can be asked about a call that the provider runs: the key is the consent. */
+const struct tool tool_web_search = {
+    .spec = {.name = "web_search",
+             .description = "The provider searches the web, and the answer cites what it found.",
+             .schema = TOOL_SCHEMA("\"query\":{\"type\":\"string\"}", TOOL_NEEDS("\"query\"")),
+             .by_provider = true},
+    .class = TOOL_NETWORK,
+    .consent = CONSENT_GIVEN,
+    .timeout = CONFIG_TOOLS_TIMEOUT,
+    .idle = is_off,
+    .run = refuse,
 };

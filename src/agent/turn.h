@@ -41,6 +41,7 @@ struct turn {
     bool admitted; /* that compaction applied a mode: hooks were asked, and none refused */
     struct summariser summariser; /* the turn's own model, where it is the one */
     struct response response;     /* of the newest call */
+    size_t told;                  /* blocks of it that are told */
     struct failure failure;
     struct error end; /* of OUTCOME_FAILED */
 };

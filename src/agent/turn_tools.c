@@ -233,7 +233,7 @@ enum outcome turn_run_tools(struct turn *t)
 {
     for (size_t i = 0; i < t->response.blocks.len && !t->lost; i++) {
         const struct block *b = &t->response.blocks.items[i];
-        if (b->type != BLOCK_TOOL_CALL)
+        if (b->type != BLOCK_TOOL_CALL || b->signature) /* the provider ran that */
             continue;
         if (!turn_has_budget(t))
             return OUTCOME_FAILED;

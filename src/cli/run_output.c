@@ -151,7 +151,8 @@ static void end_line(struct run_output *o)
     o->mid_line = false;
 }
 
-/* A blank line separates the text of a model call from that of the call before. */
+/* A blank line separates the text of a model call, or behind a search of the provider, from the
+ * text before. */
 static void text_delta(struct run_output *o, const struct event *ev)
 {
     AUTO(buf_release) struct buf clean = BUF_INIT;
@@ -211,7 +212,7 @@ static void tell_compacted(struct run_output *o, const struct event *ev)
 
 static void text_event(struct run_output *o, const struct event *ev)
 {
-    if (ev->type == EVENT_CALL_STARTED)
+    if (ev->type == EVENT_CALL_STARTED || ev->type == EVENT_TOOL_CALL_REQUESTED)
         o->mid_text = o->answer.len > 0;
     else if (ev->type == EVENT_TEXT_DELTA)
         text_delta(o, ev);

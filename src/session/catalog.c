@@ -388,6 +388,8 @@ static bool begins_message(const struct fork_point *p, const struct event *ev)
         return true;
     if (p->part == FORK_OUTSIDE)
         return false;
+    if (ev->signature && ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
+        return false; /* the provider ran the tool while it answered */
     enum fork_part part = part_of(ev->type);
     return ev->type == EVENT_CALL_STARTED || (part != FORK_OUTSIDE && part != p->part);
 }

@@ -55,6 +55,7 @@ void conversation_work_in(struct conversation *c, const char *directory)
         .sandbox = strcmp(config_string(c->config, CONFIG_TOOLS_SANDBOX), "on") == 0,
         .sandbox_writes = config_string(c->config, CONFIG_TOOLS_SANDBOX_WRITES),
         .fetch_allow = config_string(c->config, CONFIG_TOOLS_FETCH_ALLOW),
+        .web_search = strcmp(config_string(c->config, CONFIG_TOOLS_WEB_SEARCH), "on") == 0,
         .surface = c->engine->options.helps_tools ? &c->tool_surface : NULL,
         .memory = c->engine->memory ? &c->tool_memory : NULL,
         .learned = c->engine->learned ? &c->tool_learned : NULL,

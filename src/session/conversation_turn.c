@@ -52,7 +52,7 @@ static struct budget_use conversation_spent(const struct conversation *c)
     return use;
 }
 
-/* The contents of a request, without the provider. */
+/* The contents of a request; the provider may not be known yet. */
 static struct agent contents(struct conversation *c)
 {
     const char *system = c->journal.info.system;
@@ -61,6 +61,7 @@ static struct agent contents(struct conversation *c)
     if (!c->journal.info.system && !*system)
         system = embedded_text("prompts/system.md");
     return (struct agent){
+        .provider = c->backend.choice.provider,
         .config = c->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system, c->root),
         .instructions = &c->instructions,
@@ -319,7 +320,6 @@ struct agent conversation_agent(struct conversation *c)
 {
     const struct backend *b = &c->backend;
     struct agent agent = contents(c);
-    agent.provider = b->choice.provider;
     agent.endpoint = &b->choice.endpoint;
     agent.http = b->http;
     agent.model = b->choice.model;

@@ -132,12 +132,16 @@ int markdown_add_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE len, void *
 
 /* --- spans --- */
 
-/* Whether the link's text is its address, so that the address need not follow. */
+/* Whether the link's text is its address, or the mark of a source as "[3]", which a list below the
+ * answer has: so the address need not follow. */
 static bool is_address(const struct styled *line, size_t from, const char *url, size_t len)
 {
     static const char *const schemes[] = {"", "mailto:", "http://", "https://"};
     const char *text = line->text.data + from;
     size_t text_len = line->text.len - from;
+    if (text_len > 2 && *text == '[' && strspn(text + 1, "0123456789") == text_len - 2 &&
+        text[text_len - 1] == ']')
+        return true;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
         size_t n = strlen(schemes[i]);
         if (len == n + text_len && memcmp(url, schemes[i], n) == 0 &&

@@ -64,6 +64,7 @@ static const struct sentence {
     {"memory_delete_entities", N_("removed"), "entity_names", "{}"},
     {"memory_delete_observations", N_("removed"), "deletions", "{entity_name}: {observations}"},
     {"memory_delete_relations", N_("removed"), "relations", "{from} {relation_type} {to}"},
+    {"web_search", N_("searched the web:"), "query", "{}"},
 };
 
 static const struct sentence *sentence_of(const char *tool)
@@ -220,7 +221,10 @@ static void write_size(const struct item *call, struct buf *out)
     }
     if (symbol_of(call->name) == GLYPH_TOOL_FETCH && write_fetched(result->data, out))
         return;
-    if (call->difference.len > 0)
+    if (strcmp(call->name, "web_search") == 0)
+        buf_addf(out, ngettext("%zu result", "%zu results", call->result_lines),
+                 call->result_lines);
+    else if (call->difference.len > 0)
         buf_addf(out, "+%zu %s%zu", call->changed.added, glyph(GLYPH_MINUS), call->changed.removed);
     else if (symbol_of(call->name) == GLYPH_TOOL_EDIT) /* the tool's words */
         utf8_clean(out, result->data, strcspn(result->data, "\n"), UTF8_ONE_LINE);
@@ -314,12 +318,15 @@ static enum style write_outcome(const struct item *call, const char *path, struc
         return STYLE_TOOL;
     }
     if (call->answered) {
-        if (!sentence_of(call->name)) {
-            buf_addf(out, " %s ", glyph(GLYPH_ARROW));
+        bool found = symbol_of(call->name) == GLYPH_TOOL_SEARCH, tells = sentence_of(call->name);
+        if (found || !tells) {
+            buf_addf(out, " %s ", glyph(tells ? GLYPH_DOT : GLYPH_ARROW));
             write_size(call, out);
         }
-        buf_addf(out, " %s ", glyph(GLYPH_DOT));
-        format_duration(out, call->ms);
+        if (!found || !tells) { /* nobody says how long a provider's search took */
+            buf_addf(out, " %s ", glyph(GLYPH_DOT));
+            format_duration(out, call->ms);
+        }
         return STYLE_TOOL;
     }
     if (call->given_up) {
