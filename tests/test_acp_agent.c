@@ -50,16 +50,23 @@ TEST(a_prompt_streams_and_ends)
     assert_false(rpc_client_was_told(&client, "session/update", "user_message_chunk"));
 }
 
-TEST(servers_that_are_not_used_are_told)
+TEST(servers_of_the_editor_give_their_tools)
 {
-    START(NULL);
+    const char *program = support_program();
+    START("--tools", "full");
     initialize("{}");
-    rpc_client_result(
+    const struct json *made = rpc_client_result(
         &client, "session/new",
-        support_text("{'cwd':'%s','mcpServers':[{'name':'files','command':'x','args':[],'env':[]},"
-                     "{'type':'http','name':'web','url':'http://x','headers':[]}]}",
-                     support_dir()));
-    assert_text(told_text("agent_message_chunk"), "files, web");
+        support_text("{'cwd':'%s','mcpServers':[{'name':'files','command':'%.*s/tests/mcp-server',"
+                     "'args':['modern'],'env':[{'name':'A','value':'${NOT_SET}'}]},"
+                     "{'type':'http','name':'web','url':'http://127.0.0.1:1/','headers':[]}]}",
+                     support_dir(), (int)(strrchr(program, '/') - program), program));
+    session = support_text("%s", json_get_string(made, "sessionId"));
+    assert_text(ask("hello"), "Hello from the scripted model.");
+    assert_text(model_server_body(model, 0), "mcp__files__echo");
+    const char *listed = ask("/mcp");
+    assert_text(listed, "files  ready  (editor)  15 tools");
+    assert_text(listed, "web  failed  (editor)");
 }
 
 TEST(a_failed_turn_is_an_error)

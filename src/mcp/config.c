@@ -216,7 +216,25 @@ static char *show(const struct mcp_server *s)
     return buf_take(&out);
 }
 
-/* Fills a fresh struct. False with the fault. */
+/* Replaces variables in all texts that may have them. */
+static bool replace_all(struct mcp_server *s, struct error *e)
+{
+    char **texts[] = {&s->command, &s->cwd, &s->url};
+    struct mcp_pairs *pairs[] = {&s->env, &s->headers};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] && !replace_variables(texts[i], e))
+            return false;
+    for (size_t i = 0; i < s->args.len; i++)
+        if (!replace_variables(&s->args.items[i], e))
+            return false;
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
+        for (size_t i = 0; i < pairs[k]->len; i++)
+            if (!replace_variables(&pairs[k]->items[i].value, e))
+                return false;
+    return true;
+}
+
+/* Fills a fresh struct. False with the fault. An editor has replaced variables itself. */
 static bool read_server(struct mcp_server *s, const struct json *v, const char *directory,
                         struct error *e)
 {
@@ -230,18 +248,8 @@ static bool read_server(struct mcp_server *s, const struct json *v, const char *
         int64_t seconds = s->timeout < 1000 ? s->timeout : s->timeout / 1000;
         s->timeout_s = (int)(seconds < MCP_TIMEOUT_S ? seconds : MCP_TIMEOUT_S);
     }
-    char **texts[] = {&s->command, &s->cwd, &s->url};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && !replace_variables(texts[i], e))
-            return false;
-    for (size_t i = 0; i < s->args.len; i++)
-        if (!replace_variables(&s->args.items[i], e))
-            return false;
-    struct mcp_pairs *pairs[] = {&s->env, &s->headers};
-    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
-        for (size_t i = 0; i < pairs[k]->len; i++)
-            if (!replace_variables(&pairs[k]->items[i].value, e))
-                return false;
+    if (strcmp(s->origin, "editor") != 0 && !replace_all(s, e))
+        return false;
     if (!s->cwd || s->cwd[0] != '/')
         mem_replace(&s->cwd, s->cwd ? paths_join(directory, s->cwd) : mem_strdup(directory));
     return check(s, e);
@@ -438,7 +446,7 @@ bool mcp_config_add(const char *project, const char *name, struct json *server, 
 {
     AUTO(file_release) struct file f = {.lock = -1};
     const struct json *servers = file_read(&f, project, e);
-    struct mcp_server s = {.name = mem_strdup(name)};
+    struct mcp_server s = {.name = mem_strdup(name), .origin = "user"};
     struct error why;
     bool ok =
         servers && (read_server(&s, server, ".", &why) || err_set(e, ERR_USAGE, "%s", why.text));

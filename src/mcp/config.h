@@ -29,7 +29,7 @@ struct mcp_texts {
 };
 
 /* In `env`, `headers` and the texts of `command`, `args`, `cwd` and `url` the variables of the
- * environment (${NAME}) have been replaced. */
+ * environment (${NAME}) have been replaced, except in those of an editor. */
 struct mcp_server {
     char *name; /* cleaned, if it is no name */
     /* A program that is started (`url` is NULL then). */
@@ -40,7 +40,7 @@ struct mcp_server {
     /* A server that is reached by HTTP. */
     char *url;
     struct mcp_pairs headers;
-    char *headers_command; /* its output is more headers, "Name: value" lines; NULL: none */
+    char *headers_command; /* its first line is one more header, "Name: value"; NULL: none */
 
     int64_t timeout;                                /* as written; `timeout_s` has it */
     int timeout_s;                                  /* of a call; 0: the default */

@@ -102,7 +102,7 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     json_out_pack(&o,
                   "loadSession:b promptCapabilities:{image:b audio:b embeddedContext:b} "
                   "mcpCapabilities:{http:b sse:b}",
-                  kept, kept, false, true, false, false);
+                  kept, kept, false, true, true, false);
     json_out_pack(&o, kept ? "sessionCapabilities:{resume:{} close:{} list:{} delete:{} fork:{}}"
                            : "sessionCapabilities:{resume:{} close:{}}");
     json_out_close(&o, '}');

@@ -18,6 +18,7 @@
 #include "serve/acp_updates.h"
 #include "serve/notification.h"
 #include "session/conversation_operations.h"
+#include "session/mcp_operations.h"
 #include "session/operation.h"
 
 /* --- vocabularies of the protocol (version 1): static tables -------------------------------------
@@ -165,7 +166,7 @@ struct acp_question {
 /* A session that is not ready yet: its log is told, or its settings are asked for. */
 struct acp_loading {
     struct rpc_call *call; /* to be answered then; NULL: the session is ready */
-    char *servers;         /* of MCP, that the client names; NULL: none */
+    char *servers;         /* of MCP, that the client names, JSON; NULL: none */
 };
 
 struct acp_session {
@@ -178,6 +179,7 @@ struct acp_session {
     struct rpc_call *prompt; /* that waits for the end of its turn; NULL: none */
     bool cancelled;          /* … and was called off */
     struct acp_loading loading;
+    char *servers;  /* of MCP, that the client names, JSON; NULL: none */
     int64_t drafts; /* that were shown */
     VEC(struct acp_question *) questions;
     VEC(char *) refused; /* grants that are denied without a question */

@@ -231,6 +231,7 @@ void acp_session_free(struct acp_session *s)
     vec_drop(&a->sessions, s);
     vec_free_each(&s->refused);
     free(s->loading.servers);
+    free(s->servers);
     acp_telling_release(&s->telling);
     free(s->options.provider);
     free(s->options.model);
@@ -301,16 +302,11 @@ static bool check_directory(const struct json *params, const char **out, struct 
     return true;
 }
 
-/* Names of the servers that the client wants to be used; NULL: none. The caller frees. */
+/* The MCP servers of the client, a JSON text; NULL: none. The caller frees. */
 static char *named_servers(const struct json *params)
 {
-    AUTO(buf_release) struct buf names = BUF_INIT;
     const struct json *servers = json_get(params, "mcpServers");
-    for (const struct json *i = json_first(servers); i; i = json_next(i)) {
-        const char *name = json_get_string(i, "name");
-        buf_addf(&names, "%s%s", names.len ? ", " : "", name ? name : "?");
-    }
-    return names.len ? buf_take(&names) : NULL;
+    return json_len(servers) > 0 ? json_print(servers) : NULL;
 }
 
 /* The session can be used: the client is answered and told of commands and models. `ask->number`:
@@ -336,15 +332,13 @@ static void settings_came(struct acp_ask *ask, const struct operation_answer *an
     write_choices(s, NULL, ask->number ? s->id : NULL, true, &text);
     rpc_answer(ask->call, text.data);
     acp_tell_commands(s);
-    if (ask->servers) {
-        auto_free char *unused = mem_printf(_("MCP servers are not used yet: %s"), ask->servers);
-        acp_tell_notice(&s->telling, "warning", unused);
-    }
+    mem_replace(&s->servers, ask->servers);
+    ask->servers = NULL;
     acp_ask(s->acp, NULL, s, &operation_models_list, &(struct session_params){.session = s->id},
             models_listed);
 }
 
-/* The last step before the session can be used. Takes the names of the servers. */
+/* The last step before the session can be used. Takes the servers. */
 static void ask_for_settings(struct acp_session *s, struct rpc_call *call, char *servers,
                              bool is_new)
 {

@@ -70,6 +70,7 @@ void conversation_free(struct conversation *c)
     free(c->learned);
     hooks_release(&c->hooks);
     conversation_forget_trust(c);
+    free(c->editor_servers);
     instructions_release(&c->instructions);
     free(c->graph_hint);
     free(c->recalled);

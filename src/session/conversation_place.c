@@ -76,7 +76,7 @@ void conversation_start_servers(struct conversation *c)
         return;
     c->servers_changed = false;
     tool_mcp_end(c->mcp);
-    mcp_servers_read(conversation_project_path(c), NULL, &servers);
+    mcp_servers_read(conversation_project_path(c), c->editor_servers, &servers);
     trust_mark_servers(&c->trust.parts, c->trust.trusted, &servers);
     c->servers_trusted = c->trust.trusted;
     tool_mcp_begin(c->mcp, &servers);

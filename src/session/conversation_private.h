@@ -109,6 +109,7 @@ struct conversation {
     struct named_corpora named_corpora;
     int cited;            /* passages that were sent with the last message */
     struct tool_mcp *mcp; /* the servers of the open session, which work in `root`; NULL: no root */
+    char *editor_servers; /* that the client named for the open session, JSON; NULL: none */
     bool servers_trusted; /* they were started with those of the project */
     bool servers_changed; /* in the configuration, since then */
     struct toolset tools;

@@ -48,7 +48,7 @@ static void read_servers(const char *directory, const struct conversation *c,
 {
     struct project_parts parts;
     auto_free char *project = project_of(directory);
-    mcp_servers_read(project, NULL, out);
+    mcp_servers_read(project, c ? c->editor_servers : NULL, out);
     if (c && c->trust.decided) {
         trust_mark_servers(conversation_trusted_parts(c), c->trust.trusted, out);
         return;
@@ -110,17 +110,24 @@ static void tell_client(struct mcp_listed *out, struct mcp_client *client, bool 
             buf_addf(&raw, "  %s  %lld tokens%s\n", t->name, (long long)tokens,
                      t->off ? "  off" : "");
     }
-    buf_addf(&raw, "%s%lld tools, about %lld tokens", whole ? "  " : "", (long long)out->tools,
-             (long long)out->tokens);
+    const char *before = whole ? "  " : "";
+    if (view.state == MCP_READY || out->tools > 0) {
+        buf_addf(&raw, "%s%lld tools, about %lld tokens", before, (long long)out->tools,
+                 (long long)out->tokens);
+        before = "; ";
+    }
+    if (view.error) {
+        buf_addf(&raw, "%s%s", before, view.error);
+        before = "; ";
+    }
     if (view.left_out > 0)
-        buf_addf(&raw, "; %zu tools have a fault and are left out", view.left_out);
-    if (view.error)
-        buf_addf(&raw, "; %s", view.error);
+        buf_addf(&raw, "%s%zu tools with a fault are left out", before, view.left_out);
     if (whole && *view.log)
         buf_addf(&raw, "\n  error output:\n%s", view.log);
     buf_trim_end(&raw, "\n");
     utf8_clean(&about, raw.data, raw.len, UTF8_MULTILINE);
-    mem_replace(&out->about, buf_take(&about));
+    if (about.len > 0)
+        mem_replace(&out->about, buf_take(&about));
 }
 
 /* The words of `command`. */
@@ -242,6 +249,29 @@ const struct operation operation_mcp_list = {
     .lasting = true,
     .run = run_list,
     CONVERSE(list_servers, NOW, READING),
+};
+
+/* --- the servers of an editor ----------------------------------------------------------------- */
+
+bool converse_set_servers(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_servers_params *p = params;
+    (void)result, (void)e;
+    if (!c->editor_servers || strcmp(c->editor_servers, p->servers) != 0) {
+        mem_replace(&c->editor_servers, mem_strdup(p->servers));
+        reload(c);
+    }
+    return true;
+}
+
+const struct operation operation_session_set_servers = {
+    OPERATION("session/set_servers", TERMINAL, CONVERSATION,
+              "Names the MCP servers of the client for a session."),
+    .params = PARAMETERS(
+        session_servers_params,
+        SHAPE_REQ_AS(SESSION_MEMBER, session_servers_params, session, "The session.", .least = 1),
+        SHAPE_REQ(session_servers_params, servers, "The servers, a JSON text.")),
+    CONVERSE(set_servers, NOW, WRITING),
 };
 
 /* --- a test ----------------------------------------------------------------------------------- */

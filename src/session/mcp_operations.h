@@ -40,6 +40,14 @@ struct mcp_list {
     VEC(struct mcp_listed) servers;
 };
 
+/* session/set_servers: the servers that an editor configures for a session, until it is closed. ACP
+ * alone calls it, since they are commands; no client calls it by name. */
+struct session_servers_params {
+    const char *session;
+    const char *servers; /* JSON, as in ACP */
+};
+extern const struct operation operation_session_set_servers;
+
 /* mcp/test: USAGE when the configuration has no such server, or with a fault. Gives a struct
  * mcp_list; a server that did not start is MCP_USE_FAILED. */
 struct mcp_test_params {
