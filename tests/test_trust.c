@@ -160,8 +160,7 @@ TEST(any_change_of_a_part_ends_trust)
         "{'hooks':{'PreToolUse':[{'matcher':'Bash','hooks':[{'command':'true'}]}]}}",
         "{'hooks':{'PreToolUse':[{'matcher':'Edit','hooks':[{'command':'true'}]}]}}",
         "{'hooks':{'Stop':[{'matcher':'Bash','hooks':[{'command':'true'}]}]}}",
-        "{'hooks':{'PreToolUse':[{'matcher':'Bash','hooks':[{'command':'true'},{'command':'x'}]}"
-        "]}}"};
+        "{'hooks':{'Stop':[{'hooks':[{'command':'true'},{'command':'x'}]}]}}"};
     holds(false);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         settings(others[i]);

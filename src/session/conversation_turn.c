@@ -189,6 +189,7 @@ static bool emit(void *context, struct event *ev, struct error *e)
     struct conversation *c = context;
     struct error fault = {0};
     bool failed = ev->type == EVENT_COMPACTION_FAILED, begins = ev->type == EVENT_TURN_STARTED;
+    bool ran = ev->type == EVENT_TOOL_EXECUTION_COMPLETED; /* the journal takes the event */
     if (ev->type == EVENT_CALL_COMPLETED)
         c->last_cached = ev->usage.cached;
     struct directives found = {0};
@@ -227,7 +228,7 @@ static bool emit(void *context, struct event *ev, struct error *e)
     directives_release(&found);
     if (!kept)
         return false;
-    if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
+    if (ran)
         conversation_tell_tasks(c);
     c->failure_told = c->failure_told || failed;
     if (failed)
