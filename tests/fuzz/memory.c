@@ -15,6 +15,7 @@
 #include "knowledge/graph.h"
 #include "knowledge/learned_extract.h"
 #include "memory/memory.h"
+#include "session/claude_lines.h"
 #include "session/health.h"
 #include "session/memories.h"
 #include "store/salvage.h"
@@ -106,6 +107,19 @@ static void check_stored(struct memory_entry *m)
     }
 }
 
+/* What a line of a transcript says has somebody who said it, and its text. */
+static void check_claude(const char *text, size_t len)
+{
+    struct claude_line line;
+    AUTO(json_free_local) struct json *v = json_parse(text, len, NULL);
+    claude_line_read(v, &line);
+    if (line.kind != CLAUDE_NOTHING)
+        FUZZ_CHECK(line.uuid && line.session);
+    if (line.kind == CLAUDE_SAID)
+        FUZZ_CHECK(line.text.len > 0 && utf8_valid(line.text.data, line.text.len));
+    buf_release(&line.text);
+}
+
 static void take_lines_memory(FILE *in)
 {
     struct memories_lines lines;
@@ -115,6 +129,7 @@ static void take_lines_memory(FILE *in)
     for (int i = 0; (result = memories_lines_next(&lines, &e)) == LINES_NEXT; i++) {
         struct memory_entry m;
         FUZZ_CHECK(utf8_valid(lines.line.data, lines.line.len));
+        check_claude(lines.line.data, lines.line.len);
         if (i >= MOST_ENTRIES || !read_entry(lines.line.data, lines.line.len, &m))
             continue;
         AUTO(memory_entry_release) struct memory_entry again = {0};
@@ -131,9 +146,9 @@ static void take_lines_memory(FILE *in)
     memories_lines_release(&lines);
 }
 
-/* Foreign entries of memory, and searches for their words: every line is an entry that survives
- * writing and reading, or an error; a stored entry is found by its id and exported unchanged; any
- * text is a query. */
+/* Foreign entries of memory, lines of transcripts, and searches for their words: every line is an
+ * entry that survives writing and reading, or an error; a stored entry is found by its id and
+ * exported unchanged; any text is a query. */
 int fuzz_memory(const uint8_t *data, size_t size)
 {
     struct error e = {0};
