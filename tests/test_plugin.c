@@ -135,6 +135,20 @@ PLUGIN_TEST(results_of_tools_come_as_configured)
     assert_text(memory_list(), "from a tool\\n\\nand another");
 }
 
+PLUGIN_TEST(what_is_indexed_is_the_users_choice)
+{
+    user("first");
+    write_config("[memory]\nindex = off\n");
+    hook("pre-compact", "");
+    hook("session-end", "");
+    assert_int_equal(entries(), 0);
+    write_config("[memory]\nindex = dropped\n");
+    hook("session-end", "");
+    assert_int_equal(entries(), 0);
+    hook("pre-compact", "");
+    assert_int_equal(entries(), 1);
+}
+
 /* It comes again with each event, longer each time. */
 PLUGIN_TEST(a_transcript_that_comes_again_adds_what_is_new)
 {

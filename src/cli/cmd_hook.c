@@ -26,9 +26,13 @@ struct hook {
 
 /* --- pre-compact, session-end ----------------------------------------------------------------- */
 
-/* Brings the transcript into memory. What is there already is passed over. */
-static bool import_transcript(const struct hook *h, struct error *e)
+/* Brings the transcript into memory, if [memory] index wants what a compaction drops or what was
+ * said in a session. What is there already is passed over. */
+static bool import_transcript(const struct hook *h, bool compaction, struct error *e)
 {
+    const char *index = config_string(h->config, CONFIG_MEMORY_INDEX);
+    if (strcmp(index, "off") == 0 || (!compaction && strcmp(index, "dropped") == 0))
+        return true;
     struct operation_context c;
     struct memory_import_result result;
     struct operation_stream stream = {.in = input_open(h->path, e), .name = h->path, .wake_fd = -1};
@@ -225,7 +229,7 @@ static bool run_event(const char *event, struct config *config, struct error *e)
     if (!h.path || !h.session)
         return err_set(e, ERR_USAGE, "\"transcript_path\" or \"session_id\" is no text");
     if (strcmp(event, session_start) != 0)
-        return import_transcript(&h, e);
+        return import_transcript(&h, strcmp(event, "pre-compact") == 0, e);
     /* An endpoint for vectors may take longer than the host should wait. */
     return !source || strcmp(source, "compact") != 0 ||
            (config_set(config, CONFIG_MEMORY_RANKING, "words", e) && give_back(&h, e));
