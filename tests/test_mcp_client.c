@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "mcp/client.h"
+#include "tests/raw_server.h"
 #include "tests/suite.h"
 
 enum { SOON_MS = 10000 };
@@ -388,4 +389,138 @@ TEST(a_client_that_is_not_ready_ends_at_once)
     START("silent-start");
     assert_false(mcp_client_wait(client, clock_mono_ms() + 50, NULL));
     end();
+}
+
+/* --- HTTP ------------------------------------------------------------------------------------- */
+
+static struct raw_server *web;
+
+static int web_teardown(void **state)
+{
+    int failed = teardown(state);
+    raw_server_stop(web);
+    return failed;
+}
+
+FIXTURES(web, setup, web_teardown);
+
+#define JSON "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+#define EVENTS "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+#define ACCEPTED "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"
+
+/* A reply with this body, with ' for ". */
+static const char *with_length(const char *head, const char *text)
+{
+    const char *body = support_json(text);
+    return support_text("%sContent-Length: %zu\r\n\r\n%s", head, strlen(body), body);
+}
+
+static const char *answer_to(int id, const char *result)
+{
+    return with_length(JSON, support_text("{'jsonrpc':'2.0','id':%d,'result':%s}", id, result));
+}
+
+#define TOOLS "{'tools':[{'name':'echo','inputSchema':{'type':'object'}}]}"
+#define RESULT(text) "{'content':[{'type':'text','text':'" text "'}]}"
+
+static void reach(const struct raw_reply *replies, size_t count)
+{
+    web = raw_server_start(replies, count);
+    server.url = support_text("%s/mcp", raw_server_url(web));
+    client = mcp_client_new(&server, support_dir());
+}
+#define REACH(...)                                                                                 \
+    reach((const struct raw_reply[]){__VA_ARGS__},                                                 \
+          sizeof((const struct raw_reply[]){__VA_ARGS__}) / sizeof(struct raw_reply))
+
+static void heard(const char *text)
+{
+    const char *all = raw_server_state(web).heard;
+    if (!strstr(all, text))
+        fail_msg("not heard: %s in\n%s", text, all);
+}
+
+TEST(a_modern_server_is_reached_by_http)
+{
+    struct mcp_pair key = {support_text("Authorization"), support_text("Bearer k")};
+    server.headers = (struct mcp_pairs){&key, 1, 1};
+    REACH(
+        {.begin = answer_to(1, "{'supportedVersions':['2026-07-28'],'capabilities':{'tools':{}}}")},
+        {.begin = answer_to(2, TOOLS)}, {.begin = answer_to(3, RESULT("by http"))});
+    ready();
+    assert_string_equal(view.protocol, "2026-07-28");
+    assert_string_equal(call("echo"), "by http");
+    heard("POST /mcp HTTP/1.1\r\n");
+    heard("Authorization: Bearer k\r\n");
+    heard("MCP-Protocol-Version: 2026-07-28\r\n");
+    heard("Mcp-Method: server/discover\r\n");
+    heard("Mcp-Method: tools/call\r\nMcp-Name: echo\r\n");
+    heard("\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"");
+    server.headers = (struct mcp_pairs){NULL, 0, 0};
+}
+
+TEST(an_older_server_has_a_session_and_streams)
+{
+    REACH({.begin = with_length(
+               "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\n",
+               "{'jsonrpc':'2.0','id':1,'error':{'code':-32600,'message':'no session'}}")},
+          {.begin = with_length(
+               JSON "Mcp-Session-Id: s-1\r\n",
+               "{'jsonrpc':'2.0','id':2,'result':{'protocolVersion':'2025-06-18',"
+               "'capabilities':{'tools':{}},'serverInfo':{'name':'old','version':'1'}}}")},
+          {.begin = ACCEPTED},
+          {.begin = support_text(EVENTS "event: message\ndata: %s\n\n",
+                                 support_json("{'jsonrpc':'2.0','id':3,'result':" TOOLS "}")),
+           .close = true},
+          {.begin = support_text(
+               EVENTS "data: %s\n\ndata: %s\n\ndata: %s\n\n",
+               support_json("{'jsonrpc':'2.0','method':'notifications/progress','params':"
+                            "{'progressToken':1,'progress':1,'message':'half'}}"),
+               support_json("{'jsonrpc':'2.0','id':'p','method':'ping'}"),
+               support_json("{'jsonrpc':'2.0','id':4,'result':" RESULT("at last") "}")),
+           .close = true},
+          {.begin = ACCEPTED}, {.begin = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"});
+    ready();
+    assert_string_equal(view.protocol, "2025-06-18");
+    assert_string_equal(view.name, "old");
+    assert_string_equal(call("echo"), "at last");
+    assert_string_equal(lines.data, "half (1);");
+    heard("Mcp-Session-Id: s-1\r\nMCP-Protocol-Version: 2025-06-18\r\n");
+    heard("\"id\":\"p\",\"result\":{}");
+    end();
+    heard("DELETE /mcp HTTP/1.1\r\n");
+}
+
+TEST(a_server_that_wants_a_login_is_explained)
+{
+    REACH({.begin = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"});
+    assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS, NULL));
+    look();
+    assert_int_equal(view.state, MCP_FAILED);
+    assert_non_null(strstr(view.error, support_text("'npx mcp-remote %s'", server.url)));
+}
+
+TEST(the_headers_command_gives_a_bearer)
+{
+    server.headers_command = support_text("echo 'Authorization: Bearer of-command'");
+    REACH({.begin = answer_to(1, "{'supportedVersions':['2026-07-28'],'capabilities':{}}")});
+    ready();
+    heard("Authorization: Bearer of-command\r\n");
+    server.headers_command = NULL;
+}
+
+/* A stream that ends early, one that never does, and a server that is gone. */
+TEST(a_broken_answer_costs_the_call_alone)
+{
+    REACH(
+        {.begin = answer_to(1, "{'supportedVersions':['2026-07-28'],'capabilities':{'tools':{}}}")},
+        {.begin = answer_to(2, TOOLS)}, {.begin = EVENTS ": nothing\n\n", .close = true},
+        {.begin = EVENTS, .again = ": still there\n\n", .pause_ms = 10},
+        {.begin = "HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n"},
+        {.begin = answer_to(6, RESULT("well again"))});
+    ready();
+    call_fails("echo", "the answer ended before the result");
+    assert_error(call_within("echo", NULL, 300), fault, ERR_AGENT_ERROR, "did not answer in time");
+    call_fails("echo", "HTTP status 500");
+    assert_string_equal(call("echo"), "well again");
 }

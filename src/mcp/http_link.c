@@ -93,7 +93,8 @@ static bool take_message(struct post *p, const char *text, size_t len)
     struct error e;
     if (!rpc_peer_take(c->peer, text, len, &e))
         return failure_set(&p->failure, FAILURE_TOO_LARGE, "%s", e.text);
-    send_aside(p->link);
+    if (p->answers == c->answers) /* before that the peer has answers to say, and no requests */
+        send_aside(p->link);
     return true;
 }
 
@@ -158,7 +159,8 @@ static bool goes_on(void *context)
     const struct post *p = context;
     struct mcp_client *c = p->link->c;
     (void)mcp_take_orders(c);
-    (void)mcp_dialogue_due(c);
+    if (c->phase != MCP_WORKS)
+        (void)mcp_dialogue_due(c);
     bool is_call = p->method && strcmp(p->method, "tools/call") == 0;
     return !c->closes && (!is_call || c->call.ask == p->id);
 }
@@ -209,6 +211,9 @@ static void post(struct link *l, const char *text, size_t len)
                      .method = json_get_string(message, "method"),
                      .id = json_get(message, "method") ? json_get_int(message, "id", 0) : 0,
                      .answers = c->answers};
+    /* In the newer era the end of the stream says that. */
+    if (c->era == MCP_ERA_MODERN && p.method && strcmp(p.method, "notifications/cancelled") == 0)
+        return;
     struct http_headers headers = {0};
     struct wakeup wakeup = {.fd = mailbox_fd(c->orders), .go_on = goes_on, .context = &p};
     wakeup.deadline_ms = c->phase_end_ms;
@@ -286,6 +291,12 @@ static void leave(struct link *l)
     http_headers_release(&headers);
 }
 
+static bool ends_sleep(void *client)
+{
+    (void)mcp_take_orders(client);
+    return false;
+}
+
 void mcp_run_http(struct mcp_client *c)
 {
     struct link l = {.c = c, .http = http_new(), .aside = http_new()};
@@ -302,7 +313,8 @@ void mcp_run_http(struct mcp_client *c)
             continue;
         }
         int due = mcp_dialogue_due(c);
-        (void)wakeup_sleep(&c->wakeup, due < INT_MAX ? due : -1);
+        const struct wakeup order = {.fd = c->wakeup.fd, .go_on = ends_sleep, .context = c};
+        (void)wakeup_sleep(&order, due < INT_MAX ? due : -1);
     }
     if (l.session)
         leave(&l);
