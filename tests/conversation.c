@@ -206,7 +206,9 @@ void conversation_random(struct conversation *c, struct dice *d, size_t turns)
     if (dice_one_in(d, 2)) {
         for (size_t i = 0; i < c->messages.len; i++) {
             struct message *m = &c->messages.items[i];
-            m->pinned = m->role != ROLE_TOOL && !m->summary && dice_one_in(d, 9);
+            bool result = m->role == ROLE_TOOL; /* is pinned with its answer */
+            m->pinned = !m->summary && dice_one_in(d, result ? 2 : 9) &&
+                        (!result || (i > 0 && m[-1].pinned && m[-1].role != ROLE_USER));
         }
     }
     conversation_weigh(c);

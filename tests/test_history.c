@@ -641,6 +641,20 @@ TEST(test_pins)
     assert_false(live.messages.items[0].pinned); /* it stands for others */
 }
 
+TEST(pinned_results_stay_with_their_answer)
+{
+    go(TURN("a", "b") " q:c m call:1 e result:1 m a:d e .");
+    struct message *m = live.messages.items;
+    assert_int_equal(m[4].role, ROLE_TOOL);
+    pin(m[4].seq, true);
+    assert_true(m[3].pinned && m[4].pinned);
+    assert_false(m[2].pinned || m[5].pinned);
+    pin(m[3].seq, false); /* a result without its call cannot be sent */
+    assert_false(m[3].pinned || m[4].pinned);
+    pin(m[3].seq, true);
+    assert_true(m[3].pinned && !m[4].pinned);
+}
+
 static void leave_out(const char *id, bool left_out)
 {
     struct event *ev = ev_new(EVENT_MEMORY_LEFT_OUT, NULL);

@@ -97,7 +97,7 @@ TEST(a_skill_has_what_its_author_says_of_it)
     write_skill("s", "pdf",
                 "description: Reads PDF files.\r\nlicense: MIT\ncompatibility: needs python\n"
                 "metadata:\n  version: \"1\"\nallowed-tools: Bash(git:*) Read\n",
-                "\n# PDF\nDo this.\n");
+                "\n# PDF\nDo this with $ARGUMENTS.\n");
     find_in("s");
     assert_int_equal(found.items.len, 1);
     const struct skill *s = skills_find(&found, "pdf");
@@ -106,11 +106,18 @@ TEST(a_skill_has_what_its_author_says_of_it)
     assert_string_equal(s->license, "MIT");
     assert_string_equal(s->compatibility, "needs python");
     assert_string_equal(s->allowed_tools, "Bash(git:*) Read");
-    assert_int_equal(s->tokens, 4);
+    assert_int_equal(s->tokens, 8);
     AUTO(buf_release) struct buf text = BUF_INIT;
     struct error e;
-    assert_true(skill_read(s, &text, &e));
-    assert_string_equal(text.data, "# PDF\nDo this.\n");
+    assert_true(skill_open(s, "a form", &text, &e));
+    auto_free char *folder = skill_folder(s);
+    auto_free char *opened = mem_printf("<skill name=\"pdf\" folder=\"%s\">\n"
+                                        "# PDF\nDo this with a form.\n</skill>",
+                                        folder);
+    assert_string_equal(text.data, opened);
+    assert_true(skill_opened_in(text.data, "pdf"));
+    assert_false(skill_opened_in(text.data, "pd"));
+    assert_false(skill_opened_in("pdf", "pdf"));
 }
 
 TEST(a_broken_skill_says_its_fault)
@@ -223,6 +230,8 @@ TEST(the_files_of_a_skill_are_named)
     assert_int_equal(symlink(support_path("outside"), support_path("s/pdf/link")), 0);
     find_in("s");
     AUTO(buf_release) struct buf files = BUF_INIT;
-    skill_files(&found.items.items[0], &files);
-    assert_string_equal(files.data, "scripts/fill␊in.py (8 bytes)\n");
+    struct error e;
+    assert_true(skill_open(&found.items.items[0], NULL, &files, &e));
+    assert_string_equal(strstr(files.data, "</skill>"),
+                        "</skill>\nFiles of its folder:\nscripts/fill␊in.py (8 bytes)");
 }

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/entropy.h"
 #include "base/mem.h"
+#include "knowledge/skills.h"
 #include "provider/provider.h"
 
 void turn_emit(struct turn *t, struct event *ev)
@@ -32,6 +33,17 @@ void turn_tell_warning(struct turn *t, const char *code, const char *detail)
     struct event *ev = event_new(EVENT_WARNING);
     ev->name = mem_strdup(code);
     ev->text = mem_strdup(detail);
+    turn_emit(t, ev);
+}
+
+void turn_pin_last(struct turn *t)
+{
+    const struct history *h = t->a->history;
+    if (t->lost || vec_last(&h->messages).pinned)
+        return;
+    struct event *ev = event_new(EVENT_MESSAGE_PINNED);
+    ev->number = vec_last(&h->messages).seq;
+    ev->flag = true;
     turn_emit(t, ev);
 }
 
@@ -297,6 +309,9 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     ev->number = retries;
     ev->origin = a->origin;
     turn_emit(&t, ev);
+    const struct message *asked = t.lost ? NULL : &vec_last(&a->history->messages);
+    if (asked && asked->blocks.len > 0 && skill_opened_in(asked->blocks.items[0].text, NULL))
+        turn_pin_last(&t);
     t.number = a->history->turns;
     hooks_tell_begin(&t);
     if (a->recall && input && *input) {

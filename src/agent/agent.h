@@ -29,6 +29,7 @@ struct agent {
     const char *system;
     bool watched;                            /* by a person, as answers come */
     const struct instructions *instructions; /* files for the model; NULL: none */
+    const char *skills;                      /* names of skills, for the tool; NULL: none */
     const char *learned;                     /* text on learned memory; NULL: none */
     const char *graph_hint;   /* … of the graph, where its tools are offered; NULL: nothing */
     const char *recalled;     /* what memory has on the turn's message; NULL: nothing */
@@ -85,7 +86,8 @@ struct agent {
  * while no call succeeded, it ends as run_completed with that stop reason, and a warning says what
  * the user can do.
  *
- * `attachments` is a JSON array of image blocks or NULL; `retries` the run_started that this one
+ * `attachments` is a JSON array of image blocks, behind the text of a skill that comes with the
+ * message, which is pinned then; or NULL. `retries` the run_started that this one
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */
 bool agent_take_turn(struct agent *a, const char *input, const char *attachments, int64_t retries,
                      struct error *e);

@@ -151,7 +151,7 @@ static bool walk_run(struct walk *w, const char *path)
 static bool fail(const char *root, const char *path, int fault, struct error *e)
 {
     if (fault == EXDEV)
-        return err_set(e, ERR_FILE_ERROR, "%s: outside the working directory %s", path, root);
+        return err_set(e, ERR_FILE_ERROR, "%s: outside of %s", path, root);
     return err_set(e, ERR_FILE_ERROR, "%s: %s", path, strerror(fault));
 }
 

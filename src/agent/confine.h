@@ -39,6 +39,12 @@ char *builtin_reaches(const void *self, const struct json *args);
 int builtin_open(const struct tool_context *context, const char *path, int flags, char **where,
                  struct buf *out);
 
+/* Reads `count` lines of a text file from line `first` (from 1) on; of one that the surface has
+ * open, as it stands there. `path` names it for the model, `where` is its resolved path. The file
+ * counts as read. False: it is no text file, or cannot be read; `out` says why. */
+bool builtin_read(const struct tool_context *context, int fd, const char *path, const char *where,
+                  int64_t first, int64_t count, struct buf *out);
+
 /* Whether this resolved path may be reached; else `e` says why not. */
 bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
                        struct error *e);

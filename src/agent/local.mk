@@ -29,6 +29,7 @@ libtiro_a_SOURCES += \
 	src/agent/tool_memory.c \
 	src/agent/tool_run_command.c \
 	src/agent/tool_search_files.c \
+	src/agent/tool_skill.c \
 	src/agent/tool_write.c \
 	src/agent/turn.h \
 	src/agent/turn_compact.c \

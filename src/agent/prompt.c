@@ -134,12 +134,16 @@ static void add_front(struct context *c, const struct agent *a)
         add_text(c, CONTEXT_INSTRUCTIONS, "[hooks] session_start",
                  config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS),
                  a->hooks->start.context);
-    bool graph = false;
+    bool graph = false, skills = false;
     for (const struct tool *t = next_tool(a, NULL); t; t = next_tool(a, t)) {
         if (t->skill)
             add_skill(c, a, t->skill);
         graph = graph || t->source == &tool_source_graph;
+        skills = skills || t->source == &tool_source_skills;
     }
+    if (a->skills && skills)
+        add_text(c, CONTEXT_SKILL_LIST, "skills",
+                 config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS), a->skills);
     if (a->learned)
         add_text(c, CONTEXT_LEARNED, NULL,
                  config_integer(a->config, CONFIG_LEARNED_MAX_PROMPT_TOKENS), a->learned);
@@ -182,6 +186,7 @@ char *prompt_cut_warning(const struct context *prompt)
         const struct context_part *p = &prompt->parts.items[i];
         const char *what = p->kind == CONTEXT_INSTRUCTIONS ? "the file"
                            : p->kind == CONTEXT_SKILLS     ? "the skill"
+                           : p->kind == CONTEXT_SKILL_LIST ? "the list of"
                                                            : "the system";
         if (p->whole > 0)
             buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
@@ -225,6 +230,16 @@ static void warn_once(struct turn *t, char **told, const char *code, char *text)
     *told = text;
 }
 
+/* A text that steers the model is not exchanged unseen. Takes the text. */
+static void warn_of_change(struct turn *t, char **told, const char *code, const char *why,
+                           char *now)
+{
+    if (*told && strcmp(*told, now) != 0)
+        turn_tell_warning(t, code, why);
+    free(*told);
+    *told = now;
+}
+
 void prompt_warn(struct turn *t, const struct context *prompt)
 {
     const struct instructions *in = t->a->instructions;
@@ -234,15 +249,14 @@ void prompt_warn(struct turn *t, const struct context *prompt)
     warn_once(t, &told->cut, "prompt_cut", prompt_cut_warning(prompt));
     warn_once(t, &told->faults, "instructions",
               in && in->faults ? mem_printf("instructions were left out: %s", in->faults) : NULL);
-    /* A text that steers the model is not exchanged unseen. */
     for (size_t i = 0; in && i < in->files.len; i++)
         buf_addf(&now, "%s\n%s\n", in->files.items[i].path, in->files.items[i].text);
-    if (told->instructions && strcmp(told->instructions, now.data) != 0)
-        turn_tell_warning(t, "instructions_changed",
-                          "AGENTS.md or CLAUDE.md has changed; the model is told what it says now");
-    free(told->instructions);
-    told->instructions = mem_strdup(now.data);
-    buf_release(&now);
+    warn_of_change(t, &told->instructions, "instructions_changed",
+                   "AGENTS.md or CLAUDE.md has changed; the model is told what it says now",
+                   buf_take(&now));
+    warn_of_change(t, &told->skills, "skills_changed",
+                   "the skills have changed; the model is told which there are now",
+                   mem_strdup(t->a->skills ? t->a->skills : ""));
     const char *servers = mcp ? tool_mcp_faults(mcp) : NULL;
     warn_once(t, &told->servers, "mcp",
               servers ? mem_printf("servers of MCP cannot be used: %s", servers) : NULL);
@@ -257,6 +271,7 @@ void prompt_told_release(struct prompt_told *t)
     free(t->faults);
     free(t->servers);
     free(t->instructions);
+    free(t->skills);
     *t = (struct prompt_told){.cut = NULL};
 }
 

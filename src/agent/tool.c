@@ -88,13 +88,9 @@ const struct tool_source tool_source_builtin = {.name = "built-in", .list = list
 
 /* --- the tools of all sources ----------------------------------------------------------------- */
 
-const struct tool_source *const tool_sources[] = {&tool_source_builtin,
-                                                  &tool_source_memory,
-                                                  &tool_source_learned,
-                                                  &tool_source_graph,
-                                                  &tool_source_corpus,
-                                                  &tool_source_mcp,
-                                                  NULL};
+const struct tool_source *const tool_sources[] = {
+    &tool_source_builtin, &tool_source_memory, &tool_source_learned, &tool_source_graph,
+    &tool_source_corpus,  &tool_source_skills, &tool_source_mcp,     NULL};
 
 static void list_all(struct toolset *t)
 {

@@ -50,6 +50,7 @@ struct tool_context {
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
     struct file_change *change; /* gets the change that the call made; NULL: not wanted */
+    bool *pins; /* set: no compaction takes the result; NULL: not wanted */
     size_t max_output;          /* bytes */
     bool is_scarce;             /* max_output is the room that the model's window has left */
     int64_t deadline_ms;        /* clock_mono_ms() at which the tool gives up */
@@ -235,6 +236,13 @@ struct tool_corpora {
     void *context;
 };
 
+/* Skills, for the tool that opens them. */
+struct tool_skills {
+    const struct skills *list;                       /* of this turn */
+    bool (*opened)(void *context, const char *name); /* its text is in what the model is sent */
+    void *context;
+};
+
 /* --- what the surface of a conversation does for its tools: an editor has files open that are not
  * saved, writes them, and has terminals --- */
 
@@ -314,6 +322,7 @@ struct tool_host {
     const struct tool_learned *learned; /* NULL: there is none */
     const struct tool_graph *graph;     /* likewise */
     const struct tool_corpora *corpora; /* likewise */
+    const struct tool_skills *skills;   /* likewise */
     struct tool_mcp *mcp;               /* servers of the conversation; NULL: there are none */
     struct read_files read;             /* of the session */
     struct tasks tasks;                 /* likewise */
@@ -337,7 +346,7 @@ struct tool_source {
 
 extern const struct tool_source *const tool_sources[]; /* the program's; ends with NULL */
 extern const struct tool_source tool_source_builtin, tool_source_memory, tool_source_learned,
-    tool_source_graph, tool_source_corpus, tool_source_mcp;
+    tool_source_graph, tool_source_corpus, tool_source_skills, tool_source_mcp;
 extern const struct tool tool_memory_read; /* of tool_source_memory */
 
 struct toolset {

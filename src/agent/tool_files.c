@@ -117,11 +117,12 @@ static bool read_lines(const struct tool_context *context, int fd, struct readin
     return true;
 }
 
-/* A text that an editor has open is read as it stands there; one that it refuses is not read. */
-static bool read_regular(const struct tool_context *context, int fd, const char *path,
-                         const char *where, struct reading *r, struct buf *out)
+/* A text that the surface refuses is not read. */
+bool builtin_read(const struct tool_context *context, int fd, const char *path, const char *where,
+                  int64_t first, int64_t count, struct buf *out)
 {
     struct tool_host *host = context->self;
+    struct reading r = {.first = first, .last = first + count - 1, .line = 1};
     const struct tool_surface *s = host->surface;
     AUTO(buf_release) struct buf text = BUF_INIT;
     struct stat st; /* from before the file is read, so that a later change is noticed */
@@ -137,25 +138,25 @@ static bool read_regular(const struct tool_context *context, int fd, const char 
     enum surface_outcome outcome = s ? s->read(s->context, context, where, &text) : SURFACE_PASSED;
     switch (outcome) {
     case SURFACE_DID:
-        take_lines(r, text.data, text.len, context->max_output, out);
+        take_lines(&r, text.data, text.len, context->max_output, out);
         break;
     case SURFACE_PASSED:
-        if (!read_lines(context, fd, r, out))
+        if (!read_lines(context, fd, &r, out))
             return false;
         break;
     default:
         buf_addf(out, "%s: %s", path, text.data);
         return false;
     }
-    if (r->binary) {
+    if (r.binary) {
         buf_clear(out);
         buf_addf(out, "%s: a binary file of %lld bytes", path, (long long)st.st_size);
         return false;
     }
     bool open = outcome == SURFACE_DID;
     read_files_note(&host->read, where, open ? NULL : &st, open ? &text : NULL);
-    if (out->len == 0 && r->first > 1)
-        buf_addf(out, "[the file has fewer than %lld lines]", (long long)r->first);
+    if (out->len == 0 && r.first > 1)
+        buf_addf(out, "[the file has fewer than %lld lines]", (long long)r.first);
     return true;
 }
 
@@ -165,11 +166,10 @@ static bool read_file(const struct tool_context *context, const struct json *arg
     auto_free char *where = NULL;
     int64_t first = json_get_int(args, "offset", 1);
     int64_t count = json_get_int(args, "limit", 1000000000000000);
-    struct reading r = {.first = first, .last = first + count - 1, .line = 1};
     int fd = builtin_open(context, path, O_RDONLY, &where, out);
     if (fd < 0)
         return false;
-    bool ok = read_regular(context, fd, path, where, &r, out);
+    bool ok = builtin_read(context, fd, path, where, first, count, out);
     close(fd);
     return ok;
 }

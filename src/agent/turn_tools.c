@@ -144,7 +144,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
 {
     int64_t begun = turn_elapsed_ms(t);
     enum gate gate = GATE_SHUT;
-    bool is_error = true, last = true;
+    bool is_error = true, last = true, pins = false;
     AUTO(tool_call_release) struct tool_call call = {0};
     AUTO(hook_answer_release) struct hook_answer hook = {.reason = NULL};
     AUTO(buf_release) struct buf result = BUF_INIT;
@@ -158,6 +158,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
         context.show = t->a->show ? show_of_call : NULL;
         context.tell_context = &running;
         context.change = &change;
+        context.pins = &pins;
         size_t room = call.tool->finds ? turn_room(t) : SIZE_MAX;
         context.is_scarce = room < context.max_output;
         if (context.is_scarce)
@@ -191,6 +192,8 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     t->tool_calls++;
     turn_emit(t, ev);
     *failed = is_error;
+    if (pins)
+        turn_pin_last(t);
     return gate;
 }
 

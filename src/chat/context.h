@@ -9,11 +9,13 @@
 #include "chat/message.h"
 
 /* The kinds of parts of the next request, in its order: X(ID, "name on the wire", label for a
- * person). INSTRUCTIONS: a file of the project's or the person's own, as AGENTS.md. */
+ * person). INSTRUCTIONS: a file of the project's or the person's own, as AGENTS.md. SKILLS: advice
+ * on a tool. SKILL_LIST: the skills that the model can open. */
 #define CONTEXT_KIND_LIST(X)                                                                       \
     X(SYSTEM, "system", N_("system"))                                                              \
     X(INSTRUCTIONS, "instructions", N_("project"))                                                 \
     X(SKILLS, "skills", N_("skills"))                                                              \
+    X(SKILL_LIST, "skill_list", N_("skill list"))                                                  \
     X(LEARNED, "learned", N_("learned"))                                                           \
     X(GRAPH, "graph", N_("graph"))                                                                 \
     X(TOOLS, "tools", N_("tools"))                                                                 \

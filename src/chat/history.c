@@ -773,6 +773,20 @@ static void apply_to_turn(struct history *h, const struct event *ev)
     }
 }
 
+/* Pinned results keep the answer that called them. */
+static void pin(struct history *h, size_t i, bool pinned)
+{
+    struct message *m = &h->messages.items[i];
+    if (m->pinned == pinned || m->role == ROLE_SYSTEM || !fetch(h, i))
+        return;
+    m->pinned = pinned;
+    weigh(h, m);
+    if (m->role == ROLE_TOOL && i > 0 && m[-1].role != ROLE_USER)
+        pin(h, i - 1, pinned);
+    if (m->role == ROLE_ASSISTANT && !pinned && i + 1 < h->messages.len && m[1].role == ROLE_TOOL)
+        pin(h, i + 1, false);
+}
+
 void history_apply(struct history *h, const struct event *ev)
 {
     struct message *m;
@@ -791,11 +805,8 @@ void history_apply(struct history *h, const struct event *ev)
         break;
     case EVENT_MESSAGE_PINNED:
         m = find_message(h, ev->number);
-        if (m && m->pinned != ev->flag && (m->role == ROLE_USER || m->role == ROLE_ASSISTANT) &&
-            fetch(h, (size_t)(m - h->messages.items))) {
-            m->pinned = ev->flag;
-            weigh(h, m);
-        }
+        if (m)
+            pin(h, (size_t)(m - h->messages.items), ev->flag);
         break;
     case EVENT_WARNING:
         if (same_text(ev->name, WARNING_NOT_COMPACTED))

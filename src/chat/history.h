@@ -96,7 +96,8 @@ void history_release(struct history *h);
  *   calls history_pass_over() first; whoever undoes a compaction reads the log again.
  * - An event of event_between_turns() takes an open turn back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED and compaction_failed{too_small} set the obstacle.
- * - message_pinned marks the message of that number, a user's or an assistant's but no summary.
+ * - message_pinned marks the message of that number, which is no summary; with results the answer
+ *   that called them. Without its answer no result stays pinned.
  * - budget_warning is remembered by its kind, memory_left_out by the entry.
  * - An event whose seq is not above applied_seq is ignored. */
 void history_apply(struct history *h, const struct event *ev);

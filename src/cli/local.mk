@@ -12,6 +12,7 @@ tiro_SOURCES += \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
 	src/cli/cmd_sessions.c \
+	src/cli/cmd_skills.c \
 	src/cli/command_line.c src/cli/command_line.h \
 	src/cli/completion.c \
 	src/cli/input.c src/cli/input.h \

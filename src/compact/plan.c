@@ -371,7 +371,7 @@ bool compact_is_held(const struct compact_input *in, size_t i)
 }
 
 /* Keeps what no mode may let go. A message with tool calls keeps its text and images; one that only
- * calls stays with its results. */
+ * calls stays with its results, and so does one whose results are pinned. */
 static void keep_held(const struct compact_input *in, enum compact_fate *fates)
 {
     for (size_t i = 0; i < in->count; i++) {
@@ -389,8 +389,10 @@ static void keep_held(const struct compact_input *in, enum compact_fate *fates)
             has_content = has_content || b->type == BLOCK_IMAGE ||
                           (b->type == BLOCK_TEXT && b->text && *b->text);
         }
-        fates[i] = calls && has_content ? FATE_TEXT_STAYS : FATE_STAYS;
-        for (size_t k = i + 1; calls && !has_content && k < in->count; k++) {
+        bool whole = !has_content || (i + 1 < in->count && in->messages[i + 1].pinned &&
+                                      in->messages[i + 1].role == ROLE_TOOL);
+        fates[i] = calls && !whole ? FATE_TEXT_STAYS : FATE_STAYS;
+        for (size_t k = i + 1; calls && whole && k < in->count; k++) {
             if (in->messages[k].role != ROLE_TOOL)
                 break;
             fates[k] = FATE_STAYS;

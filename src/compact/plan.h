@@ -49,8 +49,8 @@ int64_t compact_tokens(const struct compact_input *in, size_t first, size_t end)
 /* Begins the user message that stands for the messages that went (spec). */
 #define COMPACT_PREFIX "[Context compacted]"
 
-/* A message stays, goes, or stays without its tool calls (a pinned one keeps its text and images).
- */
+/* A message stays, goes, or stays without its tool calls (a pinned one keeps its text and images,
+ * and its calls if their results are pinned). */
 enum compact_fate { FATE_STAYS, FATE_GOES, FATE_TEXT_STAYS };
 
 struct compact_plan {

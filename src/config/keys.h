@@ -198,7 +198,10 @@
       "send AGENTS.md files to the model: your own, and those from the project's top directory "   \
       "down")                                                                                      \
     X(PROJECT_MAX_PROMPT_TOKENS, "project", "max_prompt_tokens", INTEGER, "8192", 1, 1000000, "",  \
-      "most tokens of each AGENTS.md file in a request; the rest is cut")                          \
+      "most tokens of each AGENTS.md file, and of the list of skills, in a request; the rest is "   \
+      "cut")                                                                                       \
+    X(PROJECT_SKILLS, "project", "skills", BOOLEAN, "true", 0, 0, "",                              \
+      "offer skills to the model: your own, and those of a project that you trust")                \
     X(LEARNED_ENABLED, "learned", "enabled", BOOLEAN, "true", 0, 0, "",                            \
       "keep what you ask tiro to remember, and tell it to the model")                              \
     X(LEARNED_CAPTURE, "learned", "capture", TERMINAL_CHOICE, "ask", 0, 0, "ask auto off",         \

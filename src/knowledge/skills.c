@@ -276,6 +276,34 @@ const struct skill *skills_find(const struct skills *s, const char *name)
     return NULL;
 }
 
+static bool is_offered(const struct skill *s)
+{
+    return s->state == SKILL_READY && !s->command;
+}
+
+bool skills_offered(const struct skills *s)
+{
+    for (size_t i = 0; i < s->items.len; i++)
+        if (is_offered(&s->items.items[i]))
+            return true;
+    return false;
+}
+
+char *skills_prompt(const struct skills *s)
+{
+    struct buf out = BUF_INIT;
+    buf_addstr(&out,
+               "# Skills\nInstructions for kinds of tasks. If a task fits a description, open "
+               "that skill with the tool `skill` before you begin.\n");
+    for (size_t i = 0; i < s->items.len; i++)
+        if (is_offered(&s->items.items[i]))
+            buf_addf(&out, "- %s: %s\n", s->items.items[i].name, s->items.items[i].description);
+    char *text = buf_take(&out);
+    if (!skills_offered(s))
+        mem_replace(&text, NULL);
+    return text;
+}
+
 /* --- what a skill has ------------------------------------------------------------------------- */
 
 char *skill_folder(const struct skill *s)
@@ -283,33 +311,58 @@ char *skill_folder(const struct skill *s)
     return paths_parent(s->path);
 }
 
-bool skill_read(const struct skill *s, struct buf *out, struct error *e)
+/* Names the other files of the folder, one a line with its size. */
+static void add_files(const struct skill *s, const char *folder, struct buf *out)
 {
-    AUTO(buf_release) struct buf text = BUF_INIT;
-    if (!read_file(s->path, &text, e))
-        return false;
-    auto_free char *body = skill_body(text.data);
-    buf_addstr(out, body);
-    return true;
-}
-
-void skill_files(const struct skill *s, struct buf *out)
-{
-    auto_free char *folder = skill_folder(s);
     struct error e;
     struct walk *w = s->command ? NULL : walk_new(folder, &e);
     struct walk_file file;
-    bool found = w != NULL;
+    bool found = false;
     for (int count = 0; w && walk_next(w, &file, &found, &e) && found;) {
+        const char *name = file.path + strlen(folder) + 1;
         if (strcmp(file.path, s->path) == 0)
             continue;
-        if (++count > SKILL_FILES_MAX) {
+        if (count++ == 0)
+            buf_addstr(out, "Files of its folder:\n");
+        if (count > SKILL_FILES_MAX) {
             buf_addstr(out, "[more files]\n");
             break;
         }
-        utf8_reveal(out, file.path + strlen(folder) + 1, strlen(file.path) - strlen(folder) - 1,
-                    UTF8_ONE_LINE);
+        utf8_reveal(out, name, strlen(name), UTF8_ONE_LINE);
         buf_addf(out, " (%lld bytes)\n", (long long)file.stat.st_size);
     }
     walk_free(w);
+}
+
+static const char opened[] = "<skill name=\"";
+
+bool skill_open(const struct skill *s, const char *arguments, struct buf *out, struct error *e)
+{
+    static const char mark[] = "$ARGUMENTS";
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!read_file(s->path, &text, e))
+        return false;
+    auto_free char *body = skill_body(text.data), *folder = skill_folder(s);
+    if (s->command)
+        buf_addf(out, "<command name=\"%s\">\n", s->name);
+    else
+        buf_addf(out, "%s%s\" folder=\"%s\">\n", opened, s->name, folder);
+    const char *at = body;
+    for (const char *hole; arguments && (hole = strstr(at, mark)); at = hole + sizeof mark - 1) {
+        buf_add(out, at, (size_t)(hole - at));
+        buf_addstr(out, arguments);
+    }
+    buf_addstr(out, at);
+    buf_trim_end(out, "\n");
+    buf_addstr(out, s->command ? "\n</command>\n" : "\n</skill>\n");
+    add_files(s, folder, out);
+    buf_trim_end(out, "\n");
+    return true;
+}
+
+bool skill_opened_in(const char *text, const char *name)
+{
+    size_t begin = sizeof opened - 1, len = name ? strlen(name) : 0;
+    return text && strncmp(text, opened, begin) == 0 &&
+           (!name || (strncmp(text + begin, name, len) == 0 && text[begin + len] == '"'));
 }

@@ -13,7 +13,7 @@ enum {
     SKILL_NAME_BYTES = 64,     /* a longer name is a fault, and so is a longer */
     SKILL_DESCRIPTION = 1024,  /* description (characters) */
     SKILL_COMPATIBILITY = 500, /* or compatibility */
-    SKILL_FILES_MAX = 100      /* of a folder that skill_files() names */
+    SKILL_FILES_MAX = 100      /* of a folder that are named */
 };
 
 /* The part of a SKILL.md below its front matter; the caller frees. Pure. */
@@ -39,13 +39,23 @@ void skills_add_own(struct skills *out, const char *home, const char *configurat
 /* The skill of that name that can be opened; NULL: there is none. */
 const struct skill *skills_find(const struct skills *s, const char *name);
 
+/* Whether the model can open any. */
+bool skills_offered(const struct skills *s);
+
+/* The names and descriptions of those that the model can open, for its prompt; the caller frees.
+ * NULL: there is none. */
+char *skills_prompt(const struct skills *s);
+
 /* The folder of a skill; of a command the directory that it is in. The caller frees. */
 char *skill_folder(const struct skill *s);
 
-/* Appends the text of a skill below its front matter, as it is on the disk now, cleaned. */
-bool skill_read(const struct skill *s, struct buf *out, struct error *e);
+/* Appends the text of a skill as it is on the disk now, cleaned, marked with its name and folder,
+ * and the names of the folder's other files. "$ARGUMENTS" in it is replaced by `arguments`; NULL:
+ * it stays. */
+bool skill_open(const struct skill *s, const char *arguments, struct buf *out, struct error *e);
 
-/* Appends the other files of a skill's folder, one a line with its size; nothing for a command. */
-void skill_files(const struct skill *s, struct buf *out);
+/* Whether skill_open() made this text of the skill of that name (NULL: of any), not of a command.
+ */
+bool skill_opened_in(const char *text, const char *name);
 
 #endif

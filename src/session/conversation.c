@@ -54,6 +54,7 @@ struct seat *conversation_new(struct engine *engine)
     for (int i = 0; i < warnings.count; i++)
         log_line(LOG_ERROR, "%s", warnings.text[i]);
     conversation_know_surface(c);
+    conversation_know_skills(c);
     vec_push(&engine->seats, &c->seat);
     return &c->seat;
 }
@@ -72,6 +73,8 @@ void conversation_free(struct conversation *c)
     conversation_forget_trust(c);
     free(c->editor_servers);
     instructions_release(&c->instructions);
+    skills_release(&c->skills);
+    free(c->skills_told);
     free(c->graph_hint);
     free(c->recalled);
     free(c->asked);

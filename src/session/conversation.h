@@ -48,6 +48,7 @@ CONVERSES(converse_decide_approval);
 CONVERSES(converse_list_permissions);
 CONVERSES(converse_list_servers);
 CONVERSES(converse_set_servers);
+CONVERSES(converse_list_skills);
 CONVERSES(converse_answer_tool);
 CONVERSES(converse_compact);
 CONVERSES(converse_decide_draft);

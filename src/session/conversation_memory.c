@@ -834,6 +834,7 @@ void conversation_read_prompt(struct conversation *c)
     instructions_release(&c->instructions);
     if (config_boolean(c->config, CONFIG_PROJECT_INSTRUCTIONS))
         instructions_read(configuration, c->root, &c->instructions);
+    conversation_read_skills(c);
 
     mem_replace(&c->graph_hint, NULL);
     c->tool_graph.idle = false;

@@ -63,6 +63,7 @@ void conversation_work_in(struct conversation *c, const char *directory)
         .corpora = c->engine->corpora ? &c->tool_corpora : NULL,
         .mcp = c->mcp,
         .tasks = {.ended = task_ended, .context = c},
+        .skills = &c->tool_skills,
     };
     toolset_init(&c->tools, tool_sources, &host);
 }

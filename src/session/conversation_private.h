@@ -106,6 +106,7 @@ struct conversation {
     struct tool_graph tool_graph; /* on `lasting`, while it is open */
     struct corpora *corpora;      /* on `lasting`; NULL: none */
     struct tool_corpora tool_corpora;
+    struct tool_skills tool_skills;
     struct named_corpora named_corpora;
     int cited;            /* passages that were sent with the last message */
     struct tool_mcp *mcp; /* the servers of the open session, which work in `root`; NULL: no root */
@@ -119,7 +120,9 @@ struct conversation {
     struct hooks hooks; /* of the open session */
     struct project_trust trust;
     struct instructions instructions; /* read at the last turn or context/read */
-    char *graph_hint;                 /* read with the instructions; NULL: none */
+    struct skills skills;             /* read with the instructions, as is the next */
+    char *skills_told;                /* their names in the prompt; NULL: none */
+    char *graph_hint;                 /* likewise; NULL: none */
     char *project;                    /* of `root`; NULL: not determined yet */
     char *learned;                    /* text about learned memory in the prompt; NULL: none */
     bool uncounted;                   /* the size of the session's history is not known yet */
@@ -244,6 +247,14 @@ void tell_question(struct conversation *c);
 /* Asks `question`, and waits until it is answered, the turn is interrupted or the program ends.
  * ANSWER_DENY where there is no answer. The question stays for its reason; the caller clears it. */
 enum approval_answer conversation_ask(struct conversation *c, struct question question);
+
+/* skill_operations.c */
+void conversation_know_skills(struct conversation *c);
+void conversation_read_skills(struct conversation *c);
+/* Adds the text of the skill or command that a typed message begins with ("/NAME …") to its
+ * attachments (a JSON array, owned; NULL: none). `anew`: in place of that of an older message. */
+bool conversation_add_skill(struct conversation *c, const char *text, bool anew,
+                            char **attachments, struct error *e);
 
 void conversation_know_surface(struct conversation *c);
 

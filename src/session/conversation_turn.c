@@ -65,6 +65,7 @@ static struct agent contents(struct conversation *c)
         .config = c->config,
         .system = mem_printf("%s\nWorking directory: %s\n", system, c->root),
         .instructions = &c->instructions,
+        .skills = c->skills_told,
         .learned = c->learned,
         .graph_hint = c->graph_hint,
         .recalled = c->recalled,
@@ -426,6 +427,7 @@ bool converse_start_turn(struct conversation *c, const void *params, void *resul
     auto_free char *images = NULL;
     c->origin = p->origin;
     return conversation_place_images(c, p->attachments, &images, e) &&
+           conversation_add_skill(c, p->text, false, &images, e) &&
            start(c, p->text ? p->text : "", images, 0, result, e);
 }
 
@@ -444,7 +446,8 @@ bool converse_retry(struct conversation *c, const void *params, void *result, st
     free(said.text);
     auto_free char *text = mem_strdup(p->text ? p->text : h->last_text);
     auto_free char *attachments = mem_strdup(h->last_attachments);
-    return start(c, text, attachments, h->last_turn_seq, result, e);
+    return (!p->text || conversation_add_skill(c, text, true, &attachments, e)) &&
+           start(c, text, attachments, h->last_turn_seq, result, e);
 }
 
 bool converse_interrupt(struct conversation *c, const void *params, void *result, struct error *e)

@@ -536,7 +536,7 @@ bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e)
     while (i > 0 && j->history.messages.items[i - 1].seq != seq)
         i--;
     const struct message *m = i > 0 ? &j->history.messages.items[i - 1] : NULL;
-    if (!m || m->summary || (m->role != ROLE_USER && m->role != ROLE_ASSISTANT))
+    if (!m || m->summary || (m->role == ROLE_TOOL && pinned))
         return err_set(e, ERR_MESSAGE_NOT_SENT,
                        "event %lld is no message that is sent; name one that is (context/read)",
                        (long long)seq);

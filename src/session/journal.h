@@ -94,8 +94,8 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
  * runs. The caller checks that compaction is enabled; AGENT_ERROR: there is no compaction. */
 bool journal_uncompact(struct journal *j, struct error *e);
 
-/* Pins the message of this number, or unpins it. AGENT_ERROR when the history has no such message
- * or it is a tool's or a summary. */
+/* Pins the message of this number, or unpins it. MESSAGE_NOT_SENT when the history has no such
+ * message, it is a summary, or a tool's is to be pinned. */
 bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e);
 
 /* Writes the session's row, after taking its lock if it is not held. */

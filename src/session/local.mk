@@ -39,5 +39,6 @@ libtiro_a_SOURCES += \
 	src/session/notice.h \
 	src/session/operation.c src/session/operation.h \
 	src/session/permission_operations.c \
+	src/session/skill_operations.c \
 	src/session/projection.c src/session/projection.h \
 	src/session/session_operations.c src/session/session_operations.h

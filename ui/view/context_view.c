@@ -232,6 +232,7 @@ static struct outline_text part_text(void *view, size_t index)
         [CONTEXT_SYSTEM] = N_("Changed by /system."),
         [CONTEXT_INSTRUCTIONS] = N_("Off: [project] instructions = false."),
         [CONTEXT_SKILLS] = N_("Off: [tools] deny, with its tools."),
+        [CONTEXT_SKILL_LIST] = N_("Off: [project] skills = false."),
         [CONTEXT_LEARNED] = N_("Off: /memory off, or [learned] max_prompt_tokens = 0."),
         [CONTEXT_GRAPH] = N_("Off: /memory off, or [graph] max_prompt_tokens = 0."),
         [CONTEXT_TOOLS] = N_("Fewer: [chat] tools, [tools] deny."),
@@ -257,13 +258,13 @@ static struct outline_text part_text(void *view, size_t index)
 }
 
 /* The text in the part's row; the caller frees. It leaves out the words that the row already has:
- * the heading of instructions, learned items and the graph, and the mark of a summary. A source
+ * the heading of instructions, skills, learned items and the graph, and the mark of a summary. A source
  * comes first; the path of a file of instructions is cut to its last two names. */
 static char *row_text(const struct context_part *p)
 {
     const char *text = p->text ? p->text : "", *source = p->source;
-    bool headed =
-        p->kind == CONTEXT_INSTRUCTIONS || p->kind == CONTEXT_LEARNED || p->kind == CONTEXT_GRAPH;
+    bool headed = p->kind == CONTEXT_INSTRUCTIONS || p->kind == CONTEXT_SKILL_LIST ||
+                  p->kind == CONTEXT_LEARNED || p->kind == CONTEXT_GRAPH;
     if (headed && *text == '#') {
         text += strcspn(text, "\n");
         text += strspn(text, "\n");
@@ -497,7 +498,7 @@ static void act(struct context_view *v, enum action action, const struct key *ke
         (void)outline_toggle(v->outline);
         break;
     case ACTION_CONTEXT_PIN:
-        if (p && p->kind == CONTEXT_MESSAGE && p->seq > 0 && p->role != ROLE_TOOL)
+        if (p && p->kind == CONTEXT_MESSAGE && p->seq > 0 && (p->role != ROLE_TOOL || p->pinned))
             (void)view_ask(&v->view,
                            p->pinned ? &operation_compaction_unpin : &operation_compaction_pin,
                            &(struct compaction_pin_params){.seq = p->seq}, changed);
