@@ -151,6 +151,7 @@ static const struct step {
      NULL},
     {"permission/list", "{'session_id':'$S'}", NULL, NULL},
     {"permission/list", "{'revoke':'write_file'}", "USAGE", NULL},
+    {"skill/list", "{'session_id':'$S'}", NULL, NULL},
     {"mcp/list", "{'session_id':'$S'}", NULL, NULL},
     {"mcp/list", "{'command':'off nothing'}", "USAGE", NULL},
     {"compaction/decide", "{'session_id':'$S','decision':'commit'}", "SESSION_NOT_RUNNING", NULL},
