@@ -142,7 +142,7 @@ static void add_front(struct context *c, const struct agent *a)
         skills = skills || t->source == &tool_source_skills;
     }
     if (a->skills && skills)
-        add_text(c, CONTEXT_SKILL_LIST, "skills",
+        add_text(c, CONTEXT_SKILL_LIST, NULL,
                  config_integer(a->config, CONFIG_PROJECT_MAX_PROMPT_TOKENS), a->skills);
     if (a->learned)
         add_text(c, CONTEXT_LEARNED, NULL,
@@ -184,13 +184,14 @@ char *prompt_cut_warning(const struct context *prompt)
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < prompt->parts.len; i++) {
         const struct context_part *p = &prompt->parts.items[i];
+        bool list = p->kind == CONTEXT_SKILL_LIST;
         const char *what = p->kind == CONTEXT_INSTRUCTIONS ? "the file"
                            : p->kind == CONTEXT_SKILLS     ? "the skill"
-                           : p->kind == CONTEXT_SKILL_LIST ? "the list of"
+                           : list                          ? "the list of"
                                                            : "the system";
         if (p->whole > 0)
             buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
-                     what, p->source ? p->source : "prompt", (long long)p->cap,
+                     what, p->source ? p->source : list ? "skills" : "prompt", (long long)p->cap,
                      (long long)p->whole);
     }
     if (out.len > 0)

@@ -15,7 +15,7 @@
     X(SYSTEM, "system", N_("system"))                                                              \
     X(INSTRUCTIONS, "instructions", N_("project"))                                                 \
     X(SKILLS, "skills", N_("skills"))                                                              \
-    X(SKILL_LIST, "skill_list", N_("skill list"))                                                  \
+    X(SKILL_LIST, "skill_list", N_("skills"))                                                      \
     X(LEARNED, "learned", N_("learned"))                                                           \
     X(GRAPH, "graph", N_("graph"))                                                                 \
     X(TOOLS, "tools", N_("tools"))                                                                 \
