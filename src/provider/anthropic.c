@@ -283,11 +283,16 @@ static void answer_release(struct answer *a)
 
 static void begin_search(struct stream *s, struct answer *a, const struct json *block, int64_t key)
 {
-    const char *name = json_get_string(block, "name");
+    const char *name = json_get_string(block, "name"), *id = json_get_string(block, "id");
     auto_free char *text = json_print(block);
     s->failure->content_seen = true; /* it is paid for */
-    if (!name || strcmp(name, "web_search") != 0 || !json_get_string(block, "id") ||
-        strlen(text) > QUERY_BYTES || a->open.len >= PROVIDER_MAX_CALLS)
+    bool known = !id || !*id;
+    for (size_t i = 0; i < a->open.len && !known; i++)
+        known = strcmp(json_get_string(a->open.items[i].block, "id"), id) == 0;
+    for (size_t i = 0; i < s->response->blocks.len && !known; i++)
+        known = s->response->blocks.items[i].id && strcmp(s->response->blocks.items[i].id, id) == 0;
+    if (!name || strcmp(name, "web_search") != 0 || known || strlen(text) > QUERY_BYTES ||
+        a->open.len >= PROVIDER_MAX_CALLS)
         return;
     struct searching search = {.key = key, .block = json_clone(block)};
     buf_init(&search.input, QUERY_BYTES);
@@ -425,7 +430,7 @@ static bool block_start(struct stream *s, struct answer *a, const struct json *e
             part->key = index;
         else if (!(part = stream_open(s, kinds[i].type, index)))
             return false;
-        if (a->searches && kinds[i].type == BLOCK_TEXT)
+        if (a->searches && kinds[i].type == BLOCK_TEXT && json_get_string(block, "text"))
             buf_addstr(&a->text, json_get_string(block, "text"));
         part->redacted = strcmp(type, "redacted_thinking") == 0;
         if (part->type == BLOCK_TOOL_CALL) {
@@ -457,16 +462,19 @@ static bool block_delta(struct stream *s, struct answer *a, const struct json *e
     struct stream_part *part = stream_find(s, index);
     if (type && a->searches && strcmp(type, "citations_delta") == 0)
         take_citation(a, json_get(delta, "citation"));
-    else if (part && part->type == BLOCK_TEXT && a->searches && strcmp(type, "text_delta") == 0)
-        buf_addstr(&a->text, json_get_string(delta, "text"));
     const char *input = json_get_string(delta, "partial_json");
     for (size_t i = 0; i < a->open.len && input; i++)
         if (a->open.items[i].key == index &&
             !buf_try_add(&a->open.items[i].input, input, strlen(input)))
             buf_clear(&a->open.items[i].input);
-    for (size_t i = 0; type && part && i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(type, kinds[i].name) == 0 && part->type == kinds[i].type)
-            return kinds[i].take(s, part, json_get_string(delta, kinds[i].member));
+    for (size_t i = 0; type && part && i < sizeof kinds / sizeof *kinds; i++) {
+        const char *text = json_get_string(delta, kinds[i].member);
+        if (strcmp(type, kinds[i].name) != 0 || part->type != kinds[i].type)
+            continue;
+        if (a->searches && part->type == BLOCK_TEXT && text)
+            buf_addstr(&a->text, text);
+        return kinds[i].take(s, part, text);
+    }
     return true;
 }
 

@@ -327,8 +327,9 @@ static bool complete_calls(struct stream *s)
     /* The results of two calls with one id could not be told apart: the later call gets another. */
     for (size_t i = s->parts.len; i-- > 0;) {
         char **id = &s->parts.items[i].id;
-        for (size_t k = 0; k < i && *id; k++) {
-            const char *earlier = s->parts.items[k].id;
+        for (size_t k = 0; k < i + s->response->blocks.len && *id; k++) {
+            const char *earlier =
+                k < i ? s->parts.items[k].id : s->response->blocks.items[k - i].id;
             if (!earlier || strcmp(earlier, *id) != 0)
                 continue;
             free(*id);
@@ -357,7 +358,7 @@ static void mask_string(const struct mask *mask, char **text)
     struct buf masked = BUF_INIT;
     if (!*text)
         return;
-    buf_addstr(&masked, *text);
+    add_valid(&masked, *text, strlen(*text));
     mask_settle(mask, &masked, &(size_t){0}, true);
     free(*text);
     *text = buf_take(&masked);

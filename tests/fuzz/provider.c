@@ -228,8 +228,13 @@ static char *ask(const struct provider *provider, const struct provider_call *ca
 {
     AUTO(message_release) struct message user = {.role = ROLE_USER};
     vec_push(&user.blocks, block_text("Hello?"));
-    struct request request = {
-        .model = "test-model", .messages = &user, .message_count = 1, .max_output = 512};
+    static const struct tool_spec own = {.name = "web_search", .by_provider = true};
+    struct request request = {.model = "test-model",
+                              .messages = &user,
+                              .message_count = 1,
+                              .tools = &own,
+                              .tool_count = provider->searches_web,
+                              .max_output = 512};
     struct heard *heard = call->context;
     AUTO(response_release) struct response response = {0};
     struct failure f;
