@@ -155,7 +155,14 @@ TEST(a_command_is_allowed_by_its_beginning)
                 {NULL, "`make`", "`make`", ALLOW}, /* the default target alone */
                 {NULL, "`git status …`", "`git status …`", ALLOW},
                 {NULL, "find . -delete", "`find . -delete`", ALLOW},
-                {NULL, "find . -delete", "`find …`", ASK}};
+                {NULL, "find . -delete", "`find …`", ASK},
+                {"read fetch_url Example.org, ls", NULL, "fetch_url example.org", ALLOW},
+                {"read fetch_url Example.org, ls", NULL, "fetch_url www.example.org", ASK},
+                {"read fetch_url Example.org, ls", NULL, "`ls …`", ALLOW},
+                {NULL, "fetch_url example.org", "fetch_url http://example.org", ASK},
+                {NULL, "fetch_url http://a.b:81 write", "fetch_url http://a.b:81", ALLOW},
+                {NULL, "fetch_url, read", "fetch_url example.org", ASK},
+                {NULL, "fetch_url read", "fetch_url read", ASK}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         AUTO(approval_policy_release) struct approval_policy p = {0};
         struct error e = {0};
@@ -178,6 +185,9 @@ TEST(what_is_no_command_to_allow_is_told)
         {"``", "is not one simple command"},
         {"touch made", "unknown tool or class \"touch\""},
         {"write git status", "unknown tool or class \"git\""}, /* no comma */
+        {"fetch_url example.org/a", "\"example.org/a\" is no host"},
+        {"fetch_url user@example.org", "\"user@example.org\" is no host"},
+        {"fetch_url ftp://example.org", "\"ftp://example.org\" is no host"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         AUTO(approval_policy_release) struct approval_policy p = {0};

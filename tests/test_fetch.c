@@ -319,6 +319,47 @@ TEST(a_long_page_is_cut)
                 "at most");
 }
 
+/* Each piece says where the next one begins. */
+TEST(a_long_page_is_read_in_pieces)
+{
+    struct buf page = BUF_INIT, read = BUF_INIT;
+    for (int i = 0; page.len < 150000; i++)
+        buf_addf(&page, "%d \xc3\xa4\n", i);
+    const struct raw_reply reply = {.begin = TYPE("text/plain"), .end = page.data, .close = true};
+    serve(&reply, 1, true);
+    size_t offset = 0, pieces = 0;
+    for (const char *note = ""; note; pieces++) {
+        const char *out = workplace_call(
+            "fetch_url",
+            support_text("{\"url\":\"%s/a\",\"offset\":%zu}", raw_server_url(server), offset),
+            false);
+        const char *body = strstr(out, "\n\n") + 2;
+        assert_true(strlen(out) <= place.context.max_output);
+        note = strstr(body, "\n[cut: ");
+        buf_add(&read, body, note ? (size_t)(note - body) : strlen(body));
+        offset = note ? (size_t)atoi(strstr(note, "\"offset\":") + 9) : 0;
+    }
+    assert_string_equal(read.data, page.data);
+    assert_true(pieces > 1);
+    buf_release(&page);
+    buf_release(&read);
+}
+
+TEST(links_are_shown_when_they_are_wanted)
+{
+    static const char html[] =
+        "<title>T</title><nav><a href='/a?b=1&amp;c'>one</a><a name=x>two</a></nav><p>"
+        "<a href='#top'>up</a> <a href='javascript:x()'>do</a> <a href='mailto:a@b'>mail</a> "
+        "<a href='https://b.example/'>b <b>c</b></a>.<pre><a href='/code'>code</a></pre>";
+    static const struct raw_reply reply = {.begin = TYPE("text/html"), .end = html, .close = true};
+    serve(&reply, 1, true);
+    const char *url = raw_server_url(server);
+    assert_says(fetch("/p", false), "\n\nonetwo\n\nup do mail b c.\n\ncode", "!(");
+    assert_says(
+        workplace_call("fetch_url", support_text("{\"url\":\"%s/p\",\"links\":true}", url), false),
+        "\n\none (/a?b=1&c)two\n\nup do mail b c (https://b.example/).\n\ncode", "!code (");
+}
+
 TEST(a_slow_server_meets_the_deadline)
 {
     static const struct raw_reply drip = {

@@ -245,9 +245,38 @@ static bool read_command(struct approval_names *grants, const char *source, cons
     return true;
 }
 
+/* Adds the grant of the pages of a host, "example.org:8080", or "http://example.org" without TLS.
+ */
+static bool read_host(struct approval_names *grants, const struct tool *fetch, const char *source,
+                      const char *host, struct error *e)
+{
+    AUTO(buf_release) struct buf grant = BUF_INIT;
+    AUTO(json_free_local) struct json *args = json_new_object();
+    const char *scheme = strstr(host, "://");
+    auto_free char *url = mem_printf("%s%s", scheme ? "" : "https://", host);
+    json_set_string(args, "url", url);
+    if (!strpbrk(scheme ? scheme + 3 : host, "/?#"))
+        fetch->grant(args, &grant);
+    if (grant.len == 0)
+        return err_set(e, ERR_CONFIG_ERROR,
+                       "%s: \"%.64s\" is no host that fetch_url can fetch from", source, host);
+    add(grants, grant.data);
+    return true;
+}
+
+static bool is_known(const struct toolset *tools, const char *word, const char *also)
+{
+    /* Tools of servers are listed later. */
+    bool known = toolset_find(tools, word) || strncmp(word, "mcp__", strlen("mcp__")) == 0 ||
+                 (also && strcmp(word, also) == 0);
+    for (int i = 0; i < TOOL_CLASS_COUNT; i++)
+        known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;
+    return known;
+}
+
 /* Adds the known words; the error is about the first other one. `grants` gets the grants of the
- * commands between commas; NULL: the list takes no commands. `also`: one more known word; NULL:
- * none. */
+ * commands between commas, and of hosts behind fetch_url; NULL: the list takes none. `also`: one
+ * more known word; NULL: none. */
 static bool read_words(struct approval_names *names, struct approval_names *grants,
                        const struct toolset *tools, const char *source, const char *text,
                        const char *also, struct error *e)
@@ -262,12 +291,15 @@ static bool read_words(struct approval_names *names, struct approval_names *gran
             return ok;
         size_t len = strcspn(text, BETWEEN_WORDS);
         auto_free char *word = mem_strndup(text, len);
-        /* Tools of servers are listed later. */
-        bool known = toolset_find(tools, word) || strncmp(word, "mcp__", strlen("mcp__")) == 0 ||
-                     (also && strcmp(word, also) == 0);
-        for (int i = 0; i < TOOL_CLASS_COUNT; i++)
-            known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;
-        if (known) {
+        const struct tool *tool = toolset_find(tools, word);
+        bool fetches = grants && tool && tool->run == tool_fetch_url.run;
+        size_t gap = fetches ? strspn(text + len, " \t") : 0;
+        auto_free char *host =
+            mem_strndup(text + len + gap, gap > 0 ? strcspn(text + len + gap, BETWEEN_WORDS) : 0);
+        if (*host && !is_known(tools, host, also)) {
+            ok = read_host(grants, tool, source, host, ok ? e : NULL) && ok;
+            len += gap + strlen(host);
+        } else if (is_known(tools, word, also)) {
             add(names, word);
         } else if (grants && begins && (*word == '`' || simple_command_is_known(word))) {
             const char *closing = *word == '`' ? strchr(text + 1, '`') : NULL;

@@ -62,7 +62,8 @@ struct approval_policy {
 /* From [tools] allow, ask, deny, and `also_allow` (of the command line; NULL: none): words
  * separated by blanks or commas. A word of the command line does not ask, even if [tools] ask has
  * it, too. `allow` and `also_allow` may also have commands between commas ("git status", see
- * simple_command.h): commands of a known program, or any command in back quotes. CONFIG_ERROR: a
+ * simple_command.h): commands of a known program, or any command in back quotes; and hosts
+ * ("fetch_url example.org"). CONFIG_ERROR: a
  * word is neither a tool nor a class (the error names the nearest one), or a command cannot be
  * allowed; the other words are in the policy all the same. Release the policy in either case. */
 bool approval_policy_read(struct approval_policy *p, const struct config *config,

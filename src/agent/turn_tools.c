@@ -57,7 +57,7 @@ static enum gate nobody_to_ask(const struct tool_call *call, struct buf *out)
                  "not allowed: nobody could be asked; allow it with [tools] allow or --allow %s",
                  call->tool->spec.name);
     auto_free char *grant = tool_call_grant(call);
-    if (grant && *grant == '`')
+    if (grant && (*grant == '`' || strchr(grant, ' ')))
         buf_addf(out, ", or only %s with --allow '%s'", grant, grant);
     return GATE_DENIED;
 }

@@ -83,6 +83,7 @@ struct document_options {
     const struct document_command *commands; /* before the built-in loaders */
     size_t command_count;
     const struct wakeup *wakeup; /* NULL: nothing stops it */
+    bool links; /* HTML: the text of a link is followed by " (ADDRESS)", as far as 32 KiB reach */
 };
 
 enum document_outcome {

@@ -1,6 +1,7 @@
 /* Flow, HTML, and books: epub (W3C EPUB 3), whose chapters are pages of HTML. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -8,7 +9,7 @@
 #include "knowledge/markup.h"
 #include "knowledge/package.h"
 
-enum { TITLE_BYTES = 1000, ITEMS_MOST = 100000 };
+enum { TITLE_BYTES = 1000, ITEMS_MOST = 100000, LINKS_BYTES = 32 * 1024 };
 
 /* --- flow ------------------------------------------------------------------------------------- */
 
@@ -197,13 +198,33 @@ struct page {
     size_t within; /* … of preformatted text */
     bool in_title;
     struct buf title;
+    char *href; /* of the link that is open; NULL: none to be shown */
+    size_t link_bytes;
 };
+
+/* The text of the link is over. */
+static void end_link(struct page *p)
+{
+    const char *href = p->href ? p->href : "#";
+    size_t scheme = strcspn(href, ":/?#");
+    bool web = href[scheme] != ':' || strncasecmp(href, "http", 4) == 0;
+    auto_free char *shown = mem_printf("(%s)", href);
+    if (*href && *href != '#' && web && p->unseen == 0 && p->within == 0 && !p->in_title &&
+        p->link_bytes + strlen(shown) <= LINKS_BYTES) {
+        p->link_bytes += strlen(shown);
+        flow_gap(p->flow);
+        flow_text(p->flow, shown, strlen(shown));
+    }
+    mem_replace(&p->href, NULL);
+}
 
 static bool begin_element(void *context, struct markup *m, const char *name)
 {
     struct page *p = context;
     const struct element *element = element_of(name);
     int64_t line = p->has_lines ? markup_line(m) : 0;
+    if (p->flow->l->options->links && strcmp(name, "a") == 0)
+        mem_replace(&p->href, markup_attribute(m, "href"));
     if (!element)
         return true;
     if (p->unseen > 0 || element->effect == UNSEEN) {
@@ -248,8 +269,10 @@ static bool end_element(void *context, const char *name)
 {
     struct page *p = context;
     const struct element *element = element_of(name);
+    if (p->href && strcmp(name, "a") == 0)
+        end_link(p);
     if (!element)
-        return true;
+        return p->flow->outcome == DOCUMENT_LOADED;
     if (element->effect == UNSEEN)
         p->unseen -= p->unseen > 0;
     if (p->unseen > 0)
@@ -287,6 +310,7 @@ static enum document_outcome load_page(struct flow *flow, const struct markup_so
     while (flow->rows > 0)
         flow_end_row(flow);
     flow_end(flow);
+    free(p.href);
     if (title)
         *title = p.title;
     else

@@ -124,6 +124,7 @@ struct markup {
     size_t looked_at; /* HTML: bytes of an unfinished tag when its words were counted last */
     size_t equals;    /* XML: equals signs since the last node */
     size_t fed;       /* XML: bytes */
+    const xmlChar **attributes; /* HTML: of the element that begins: names and values; NULL: none */
     bool has_element;
     bool stopped;
     struct error *e;
@@ -169,7 +170,7 @@ static void break_off(struct markup *m, const char *why, int most)
 static void begin_html(void *context, const xmlChar *name, const xmlChar **attributes)
 {
     struct markup *m = context;
-    (void)attributes;
+    m->attributes = attributes;
     if (m->stopped)
         return;
     if (++m->depth > DEPTH_MOST) {
@@ -292,6 +293,10 @@ static void take_fault(void *context, xmlErrorPtr fault)
 char *markup_attribute(struct markup *m, const char *name)
 {
     char *value = NULL;
+    const xmlChar **html = m->html ? m->attributes : NULL;
+    for (; html && html[0]; html += 2)
+        if (strcmp((const char *)html[0], name) == 0)
+            return mem_strdup((const char *)html[1]);
     while (m->reader && !value && m->xml->xmlTextReaderMoveToNextAttribute(m->reader) == 1)
         if (strcmp((const char *)m->xml->xmlTextReaderConstLocalName(m->reader), name) == 0)
             value = mem_strdup((const char *)m->xml->xmlTextReaderConstValue(m->reader));

@@ -37,8 +37,8 @@ enum markup_end markup_read_xml(const struct markup_source *source,
 
 /* Within begin(): the line of the element, from 1. */
 int64_t markup_line(const struct markup *m);
-/* Within begin() of XML: the value of the attribute with this local name, the caller's; NULL: it
- * has none. */
+/* Within begin(): the value of the attribute with this local name, the caller's; NULL: it has
+ * none. */
 char *markup_attribute(struct markup *m, const char *name);
 
 #endif
