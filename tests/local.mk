@@ -170,6 +170,7 @@ SUITE_TESTS = \
 	tests/test_project.c \
 	tests/test_probe.c \
 	tests/test_plain.c \
+	tests/test_plugins.c \
 	tests/test_projection.c \
 	tests/test_prompt.c \
 	tests/test_providers.c \

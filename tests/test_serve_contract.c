@@ -154,6 +154,7 @@ static const struct step {
     {"skill/list", "{'session_id':'$S'}", NULL, NULL},
     {"mcp/list", "{'session_id':'$S'}", NULL, NULL},
     {"mcp/list", "{'command':'off nothing'}", "USAGE", NULL},
+    {"plugin/list", NULL, NULL, NULL},
     {"compaction/decide", "{'session_id':'$S','decision':'commit'}", "SESSION_NOT_RUNNING", NULL},
     {"compaction/undo", "{'session_id':'$S'}", "NOTHING_TO_UNDO", NULL},
     {"compaction/pin", "{'session_id':'$S'}", NULL, NULL},

@@ -9,6 +9,7 @@ tiro_SOURCES += \
 	src/cli/cmd_mcp.c \
 	src/cli/cmd_permissions.c \
 	src/cli/cmd_memory.c \
+	src/cli/cmd_plugin.c \
 	src/cli/cmd_run.c \
 	src/cli/cmd_serve.c \
 	src/cli/cmd_sessions.c \

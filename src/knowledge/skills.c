@@ -12,6 +12,7 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "knowledge/walk.h"
+#include "mcp/plugins.h"
 
 enum { PLACE_ENTRIES = 2000 }; /* of a directory that are looked at */
 
@@ -260,12 +261,22 @@ static void add_directory(struct skills *out, const char *directory, const char 
     }
 }
 
+void skills_add_plugin(struct skills *out, const struct plugin *p)
+{
+    auto_free char *place = paths_join(p->directory, "skills");
+    skills_add_place(out, place, p->directory, false);
+}
+
 void skills_add_own(struct skills *out, const char *home, const char *configuration)
 {
     auto_free char *place = paths_join(configuration, "skills");
     if (home && *home)
         add_directory(out, home, NULL);
     skills_add_place(out, place, NULL, false);
+    AUTO(plugins_release) struct plugins plugins;
+    (void)plugins_read(&plugins, &(struct error){0}); /* tiro plugin list tells of a damaged file */
+    for (size_t i = 0; i < plugins.list.len; i++)
+        skills_add_plugin(out, &plugins.list.items[i]);
 }
 
 const struct skill *skills_find(const struct skills *s, const char *name)

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "chat/knowledge.h"
 
+struct plugin;
+
 enum {
     SKILLS_MAX = 200,          /* that are listed, of all places; the others are left out */
     SKILL_BYTES = 256 * 1024,  /* of a skill's Markdown file; more is a fault */
@@ -32,8 +34,11 @@ bool skill_read_front(const char *markdown, char **name, struct skill *out);
  * has is shadowed; the same file in a later place is left out. Waits for no writer of a pipe. */
 void skills_add_place(struct skills *out, const char *place, const char *top, bool commands);
 
-/* Appends those of the user's places: `home`'s .agents and .claude, and skills/ in `configuration`.
- */
+/* Appends those of a plugin. */
+void skills_add_plugin(struct skills *out, const struct plugin *p);
+
+/* Appends those of the user's places: `home`'s .agents and .claude, skills/ in `configuration`, and
+ * of the plugins that the user has added. */
 void skills_add_own(struct skills *out, const char *home, const char *configuration);
 
 /* The skill of that name that can be opened; NULL: there is none. */

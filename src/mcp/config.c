@@ -15,6 +15,7 @@
 #include "base/shape.h"
 #include "base/utf8.h"
 #include "config/edit.h"
+#include "mcp/plugins.h"
 
 enum {
     TEXT_BYTES = 1 << 16, /* of a member, also after variables were replaced */
@@ -87,9 +88,24 @@ void mcp_servers_release(struct mcp_servers *s)
 
 /* --- one server ------------------------------------------------------------------------------- */
 
+/* Where servers stand. */
+struct source {
+    const char *origin;
+    const char *directory;       /* in which they work */
+    const struct plugin *plugin; /* that brings them; NULL: none */
+    const char *data;            /* of the plugin */
+};
+
+static const char *variable(const struct source *from, const char *name)
+{
+    if (from->plugin && strcmp(name, "PLUGIN_ROOT") == 0)
+        return from->plugin->directory;
+    return from->plugin && strcmp(name, "PLUGIN_DATA") == 0 ? from->data : environment_get(name);
+}
+
 /* Replaces ${NAME} and ${NAME:-default} in the text; other text stays. A default is not replaced
  * again. */
-static bool replace_variables(char **text, struct error *e)
+static bool replace_variables(const struct source *from, char **text, struct error *e)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
     const char *at = *text, *open;
@@ -110,7 +126,7 @@ static bool replace_variables(char **text, struct error *e)
         auto_free char *name = mem_strndup(open + 2, len);
         auto_free char *other =
             has_default ? mem_strndup(end + 2, (size_t)(close - end - 2)) : NULL;
-        const char *value = environment_get(name);
+        const char *value = variable(from, name);
         if (!value || (!*value && has_default))
             value = other;
         if (!value)
@@ -217,25 +233,49 @@ static char *show(const struct mcp_server *s)
 }
 
 /* Replaces variables in all texts that may have them. */
-static bool replace_all(struct mcp_server *s, struct error *e)
+static bool replace_all(const struct source *from, struct mcp_server *s, struct error *e)
 {
     char **texts[] = {&s->command, &s->cwd, &s->url};
     struct mcp_pairs *pairs[] = {&s->env, &s->headers};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] && !replace_variables(texts[i], e))
+        if (*texts[i] && !replace_variables(from, texts[i], e))
             return false;
     for (size_t i = 0; i < s->args.len; i++)
-        if (!replace_variables(&s->args.items[i], e))
+        if (!replace_variables(from, &s->args.items[i], e))
             return false;
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++)
         for (size_t i = 0; i < pairs[k]->len; i++)
-            if (!replace_variables(&pairs[k]->items[i].value, e))
+            if (!replace_variables(from, &pairs[k]->items[i].value, e))
                 return false;
     return true;
 }
 
+/* The command of a plugin is a word or a file of the plugin. */
+static bool place_in_plugin(const struct source *from, struct mcp_server *s, struct error *e)
+{
+    const char *root = from->plugin->directory;
+    size_t len = strlen(root);
+    if (s->cwd && s->cwd[0] != '/')
+        mem_replace(&s->cwd, paths_join(root, s->cwd));
+    if (s->command && strchr(s->command, '/')) {
+        auto_free char *path =
+            s->command[0] == '/' ? mem_strdup(s->command) : paths_join(root, s->command);
+        char *real = realpath(path, NULL);
+        if (!real || strncmp(real, root, len) != 0 || real[len] != '/') {
+            free(real);
+            return err_set(e, ERR_CONFIG_ERROR, "%.150s is no file of the plugin", s->command);
+        }
+        mem_replace(&s->command, real);
+    }
+    if (s->command) {
+        vec_push(&s->env, (struct mcp_pair){mem_strdup("PLUGIN_ROOT"), mem_strdup(root)});
+        vec_push(&s->env, (struct mcp_pair){mem_strdup("PLUGIN_DATA"), mem_strdup(from->data)});
+    }
+    return true;
+}
+
 /* Fills a fresh struct. False with the fault. An editor has replaced variables itself. */
-static bool read_server(struct mcp_server *s, const struct json *v, const char *directory,
+static bool read_server(struct mcp_server *s, const struct json *v, const struct source *from,
                         struct error *e)
 {
     if (!shape_read(&server_shape, v, s, e))
@@ -248,10 +288,13 @@ static bool read_server(struct mcp_server *s, const struct json *v, const char *
         int64_t seconds = s->timeout < 1000 ? s->timeout : s->timeout / 1000;
         s->timeout_s = (int)(seconds < MCP_TIMEOUT_S ? seconds : MCP_TIMEOUT_S);
     }
-    if (strcmp(s->origin, "editor") != 0 && !replace_all(s, e))
+    if (strcmp(from->origin, "editor") != 0 && !replace_all(from, s, e))
+        return false;
+    if (from->plugin && !place_in_plugin(from, s, e))
         return false;
     if (!s->cwd || s->cwd[0] != '/')
-        mem_replace(&s->cwd, s->cwd ? paths_join(directory, s->cwd) : mem_strdup(directory));
+        mem_replace(&s->cwd,
+                    s->cwd ? paths_join(from->directory, s->cwd) : mem_strdup(from->directory));
     return check(s, e);
 }
 
@@ -302,24 +345,24 @@ static void apply(const struct json *own, struct mcp_server *s)
 }
 
 /* Adds servers of a file or an editor. `own`: the user's servers. */
-static void add_servers(struct mcp_servers *out, const struct json *servers, const char *origin,
-                        const char *directory, const struct json *own)
+static void add_servers(struct mcp_servers *out, const struct json *servers,
+                        const struct source *from, const struct json *own)
 {
     size_t count = 0;
     for (const struct json *v = json_first(servers); v; v = json_next(v)) {
         bool listed = json_type(servers) == JSON_ARRAY;
         const char *name = listed ? json_get_string(v, "name") : json_name(v);
-        struct mcp_server s = {.origin = origin};
+        struct mcp_server s = {.origin = from->origin};
         struct error e;
         if (servers == own && json_type(v) == JSON_OBJECT && !is_server(v))
             continue;
         if (count++ == MCP_SERVERS) {
             vec_push(&out->faults,
-                     mem_printf("%s: at most %d servers are read", origin, MCP_SERVERS));
+                     mem_printf("%s: at most %d servers are read", from->origin, MCP_SERVERS));
             return;
         }
         s.name = utf8_clean_line(name);
-        if (!read_server(&s, v, directory, &e))
+        if (!read_server(&s, v, from, &e))
             s.fault = utf8_clean_line(e.text);
         const struct mcp_server *other = mcp_servers_find(out, s.name);
         if (servers != own)
@@ -362,6 +405,23 @@ static struct json *read_file(const char *path, enum paths_kind kind, struct err
     return taken;
 }
 
+static void add_plugin(struct mcp_servers *out, const struct plugin *p, const char *project,
+                       const struct json *own)
+{
+    struct error e;
+    auto_free char *data = plugin_data(p);
+    AUTO(json_free_local)
+    struct json *servers =
+        p->servers ? json_parse_foreign(p->servers, strlen(p->servers), &e) : NULL;
+    add_servers(out, servers, &(struct source){"plugin", project, p, data}, own);
+}
+
+void mcp_servers_of_plugin(const struct plugin *p, struct mcp_servers *out)
+{
+    *out = (struct mcp_servers){.items = NULL};
+    add_plugin(out, p, p->directory, NULL);
+}
+
 void mcp_servers_read(const char *project, const char *editor, struct mcp_servers *out)
 {
     static const char *const others[] = {".cursor/mcp.json", ".vscode/mcp.json",
@@ -369,6 +429,7 @@ void mcp_servers_read(const char *project, const char *editor, struct mcp_server
     struct error e;
     auto_free char *user_path = mcp_config_path(NULL), *project_path = mcp_config_path(project);
     AUTO(json_free_local) struct json *given = NULL, *user = NULL, *theirs = NULL;
+    AUTO(plugins_release) struct plugins plugins = {.list = {0}};
     *out = (struct mcp_servers){.items = NULL};
     if (editor && !(given = json_parse_foreign(editor, strlen(editor), &e)))
         vec_push(&out->faults, mem_printf("editor: %s", e.text));
@@ -377,9 +438,14 @@ void mcp_servers_read(const char *project, const char *editor, struct mcp_server
     if (!(theirs = read_file(project_path, PATHS_FILE_NO_LINK, &e)))
         vec_push(&out->faults, utf8_clean_line(e.text));
     const struct json *own = json_get(user, "mcpServers");
-    add_servers(out, given, "editor", project, own);
-    add_servers(out, own, "user", project, own);
-    add_servers(out, json_get(theirs, "mcpServers"), "project", project, own);
+    add_servers(out, given, &(struct source){.origin = "editor", .directory = project}, own);
+    add_servers(out, own, &(struct source){.origin = "user", .directory = project}, own);
+    if (!plugins_read(&plugins, &e))
+        vec_push(&out->faults, utf8_clean_line(e.text));
+    for (size_t i = 0; i < plugins.list.len; i++)
+        add_plugin(out, &plugins.list.items[i], project, own);
+    add_servers(out, json_get(theirs, "mcpServers"),
+                &(struct source){.origin = "project", .directory = project}, own);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char *path = paths_join(project, others[i]);
         if (access(path, F_OK) == 0)
@@ -449,7 +515,9 @@ bool mcp_config_add(const char *project, const char *name, struct json *server, 
     struct mcp_server s = {.name = mem_strdup(name), .origin = "user"};
     struct error why;
     bool ok =
-        servers && (read_server(&s, server, ".", &why) || err_set(e, ERR_USAGE, "%s", why.text));
+        servers &&
+        (read_server(&s, server, &(struct source){.origin = s.origin, .directory = "."}, &why) ||
+         err_set(e, ERR_USAGE, "%s", why.text));
     if (servers && is_server(json_get(servers, name)))
         ok = err_set(e, ERR_USAGE, "%s has a server \"%.100s\"; remove it first", f.path, name);
     release_server(&s);

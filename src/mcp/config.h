@@ -16,6 +16,8 @@ enum {
     MCP_TIMEOUT_S = 3600      /* the longest time limit */
 };
 
+struct plugin;
+
 struct mcp_pair {
     char *name, *value;
 };
@@ -63,13 +65,15 @@ struct mcp_servers {
     struct mcp_texts unread; /* files of other programs in the project, which are not read */
 };
 
-/* Servers of the editor, then of the user, then of the project. A server hides those of its name
- * that come later. A server of the user without `command` and `url` is none: its other members
- * change the project's server of its name. In the project no symbolic link is followed.
+/* Servers of the editor, then of the user, of plugins, and of the project. A server hides those of
+ * its name that come later. A server of the user without `command` and `url` is none: its other
+ * members change the project's server of its name. In the project no symbolic link is followed.
  *
  * `project`: its resolved top directory. `editor`: the JSON text that an editor gave, an array or
  * object of servers; NULL: none. */
 void mcp_servers_read(const char *project, const char *editor, struct mcp_servers *out);
+/* Only those of one plugin, whether it was added or not. */
+void mcp_servers_of_plugin(const struct plugin *p, struct mcp_servers *out);
 void mcp_servers_release(struct mcp_servers *s);
 
 /* The server of this name that is used, also one with another fault; NULL: there is none. */

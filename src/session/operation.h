@@ -199,6 +199,7 @@ struct operation {
     X(turn_start) X(turn_retry) X(turn_interrupt) X(turn_background) \
     X(approval_decide) X(permission_list) X(skill_list) \
     X(mcp_list) X(mcp_test) X(mcp_add) X(mcp_remove) \
+    X(plugin_list) X(plugin_add) X(plugin_remove) \
     X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
     X(compaction_unpin) \
     X(context_read) \
