@@ -275,6 +275,38 @@ TEST(the_same_text_is_found_among_many)
     assert_true(hits.items.items[0].why.exact);
 }
 
+/* Beside so many texts with all of its words that only some are compared with it. */
+TEST(the_same_text_is_found_whatever_its_words_are)
+{
+    static const char *const texts[] = {
+        "heron bridge",
+        "what of the heron and of the bridge?",
+        "der heron und die bridge, das ist es",
+        "l'heron d'argent, l\u2019heron d\u2019or",
+        "readFile of heron_bridge and parseHTTPHeader",
+        "bridge heron bridge bridge",
+        "\u9dfa\u306f heron \u6a4b\u306e\u4e0a",
+    };
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        AUTO(buf_release) struct buf apart = BUF_INIT;
+        for (const char *at = texts[k]; *at; at++)
+            if (*at == ' ')
+                buf_addstr(&apart, " stone moss water sand cliff reed wind rain ");
+            else
+                buf_addch(&apart, *at);
+        put("a", "Heron Bridge of the heron", support_text("exact%zu", k), texts[k]);
+        for (int i = 0; i < 70; i++)
+            put("a", "Bridge Heron", support_text("apart%zu-%d", k, i),
+                support_text("%s %d", apart.data, i));
+    }
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        search_with(query_of(texts[k]));
+        assert_string_equal(hits.items.items[0].entry.id, support_text("exact%zu", k));
+        assert_true(hits.items.items[0].why.exact);
+        assert_false(hits.items.items[1].why.exact);
+    }
+}
+
 /* ---- statistics of many entries ---- */
 
 static void put_any(int i)

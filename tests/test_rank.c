@@ -703,10 +703,34 @@ TEST(among_long_texts_shares_are_less)
     expect_shares(300, 0.1);
 }
 
+/* An entry with the words of the same text has their last places side by side. */
+TEST(words_that_are_far_apart_are_of_another_text)
+{
+    AUTO(free_world) struct world *w = even_world(20);
+    w->terms = 2;
+    w->idf[1] = 1;
+    w->average = 20;
+    for (uint32_t i = 0; i < 20; i++) {
+        w->rows[i].facts.words = 30;
+        put_term(&w->rows[i], 0, 3, 2);
+        put_term(&w->rows[i], 1, 5 + i, 1);
+    }
+    for (size_t span = 0; span < 10; span++) {
+        struct rank_input in = *ask(w);
+        struct ranking best;
+        in.span = span;
+        assert_true(rank_best(usual(), &in, 1, &best));
+        assert_int_equal(best.whole.count, span == 0 ? 20 : span - 1);
+        for (size_t i = 0; i < best.whole.count; i++)
+            assert_int_equal(best.whole.keys[i], w->rows[i].key);
+        vec_release(&best.items);
+    }
+}
+
 TEST(equal_postings_become_one)
 {
     struct postings p = {0};
-    const struct posting all[] = {{.key = 5, .count = 2, .named = 1, .places = 1},
+    const struct posting all[] = {{.key = 5, .count = 2, .named = 1, .places = 1, .last = 8},
                                   {.key = 9, .count = 1},
                                   {.key = 12, .count = 4, .places = 2},
                                   {.key = 2, .count = 1},
@@ -720,6 +744,7 @@ TEST(equal_postings_become_one)
     assert_int_equal(p.items.items[0].key, 2);
     assert_true(p.items.items[1].count == 7 && p.items.items[1].named);
     assert_int_equal(p.items.items[1].places, 3);
+    assert_int_equal(p.items.items[1].last, 8);
     assert_int_equal(p.items.items[2].key, 9);
     assert_true(p.items.items[3].count == 4 && p.items.items[3].named);
     assert_int_equal(p.items.items[3].places, 2);

@@ -289,8 +289,12 @@ enum doclist_step doclist_read(struct doclist *d, const uint8_t *page, size_t le
     if (p.end < PAGE_HEADER || p.end > len || p.first_entry > p.end)
         return DOCLIST_DAMAGED;
     p.footer = (struct bytes){page + p.end, page + len, false};
-    vec_reserve(&d->out->items, d->out->items.len + len / ENTRY_BYTES);
-    vec_reserve(&d->places->bytes, d->places->bytes.len + len);
+    size_t entries = d->out->items.len + len / ENTRY_BYTES, bytes = d->places->bytes.len + len;
+    size_t ahead = d->listed ? 4 : 1; /* of a long list, whose copies take time */
+    if (entries > d->out->items.cap)
+        vec_reserve(&d->out->items, ahead * entries);
+    if (bytes > d->places->bytes.cap)
+        vec_reserve(&d->places->bytes, ahead * bytes);
     size_t end = next_word(&p, 0);
     if (!d->listed)
         return find_list(d, &p, end);

@@ -102,28 +102,24 @@ void postings_merge(struct postings *p, const size_t *begins, size_t count)
 
 void postings_join(struct postings *p, size_t middle)
 {
-    struct postings out = {0};
-    const struct posting *a = p->items.items, *b = a + middle, *middle_of = b;
-    const struct posting *end = a + p->items.len;
-    vec_reserve(&out.items, p->items.len);
-    struct posting *to = out.items.items;
-    while (a < middle_of && b < end) {
-        if (a->key != b->key) {
-            *to++ = a->key < b->key ? *a++ : *b++;
-            continue;
+    struct posting *all = p->items.items;
+    size_t len = p->items.len, old = middle, newer = len - middle, at = len;
+    auto_free struct posting *copy = mem_alloc(newer * sizeof *copy);
+    memcpy(copy, all + middle, newer * sizeof *copy);
+    while (newer > 0) {
+        struct posting b = copy[newer - 1],
+                       a = old > 0 ? all[old - 1] : (struct posting){.key = -1};
+        all[--at] = a.key > b.key || (a.key == b.key && a.count >= b.count) ? a : b;
+        old -= a.key >= b.key;
+        newer -= a.key <= b.key;
+        if (a.key == b.key) {
+            all[at].last = a.last > b.last ? a.last : b.last;
+            all[at].named = a.named || b.named;
         }
-        *to = b->count > a->count ? *b : *a;
-        to++->named = a->named || b->named;
-        a++;
-        b++;
     }
-    while (a < middle_of)
-        *to++ = *a++;
-    while (b < end)
-        *to++ = *b++;
-    out.items.len = (size_t)(to - out.items.items);
-    vec_release(&p->items);
-    *p = out;
+    /* Entries of both have left a gap. */
+    memmove(all + old, all + at, (len - at) * sizeof *all);
+    p->items.len -= at - old;
 }
 
 size_t postings_find(const struct postings *list, size_t near, int64_t key)
@@ -131,7 +127,10 @@ size_t postings_find(const struct postings *list, size_t near, int64_t key)
     const struct posting *p = list->items.items;
     size_t from = 0, end = list->items.len;
     if (near < end && p[near].key >= key) {
-        end = near;
+        size_t step = 1;
+        for (end = near; end > step && p[end - step].key >= key; step *= 2)
+            end -= step;
+        from = end > step ? end - step + 1 : 0;
     } else if (near < end) {
         size_t step = 1;
         for (from = near + 1; from + step < end && p[from + step].key < key; step *= 2)

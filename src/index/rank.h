@@ -135,7 +135,7 @@ struct posting {
     uint32_t places; /* offset of its places in the bytes */
     uint32_t term : 7;
     uint32_t named : 1; /* also as the name of the speaker */
-    uint32_t last : 8;  /* its last place, or one before it */
+    uint32_t last : 8;  /* the last place of its word, or one before it */
     uint32_t count : 16;
 };
 struct postings {
@@ -158,8 +158,9 @@ static inline void posting_add_place(struct posting *p, uint64_t more)
 /* Sorts postings by key and term; the runs that start at each of `begins` (the first is 0) are
  * sorted. */
 void postings_merge(struct postings *p, const size_t *begins, size_t count);
-/* Merges the postings of a term before `middle` with those from `middle` on. If both have the same
- * entry, the posting with the higher count stays. */
+/* Merges the postings of a term before `middle` with those from `middle` on, which should be few.
+ * If both have the same entry, the posting with the higher count stays, with the higher last place.
+ */
 void postings_join(struct postings *p, size_t middle);
 
 /* Index of the first posting of the key or of a later one; quick near `near`. */
@@ -177,6 +178,9 @@ struct rank_input {
     size_t terms;
     double idf_sum; /* of all words of the query, also of those without a posting */
     double average; /* words an entry */
+    /* For struct rank_whole: the last places of the words are fewer than so many places apart; 0:
+     * wherever they are. */
+    size_t span;
     /* Facts of an entry, asked for few, the last ones for fewer; false ends the ranking. */
     bool (*words)(void *context, int64_t key, double *out);
     bool (*asks)(void *context, int64_t key, bool *out);    /* it ends with a question */
@@ -187,7 +191,7 @@ struct rank_input {
 /* Rarity of a term that occurs in `entries` of `all`; never negative. */
 double rank_idf(int64_t all, int64_t entries);
 
-/* Entries with each word of the query; at most RANK_WHOLE are named. */
+/* Entries with each word of the query (rank_input.span); at most RANK_WHOLE are named. */
 enum { RANK_WHOLE = 64 };
 struct rank_whole {
     size_t count;             /* all of them */

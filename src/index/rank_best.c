@@ -92,15 +92,16 @@ struct rank_ceiling {
         double plain, weighed;
     } parts[USUAL_COUNTS + 1][USUAL_WORDS];
     double near, k1;
-    double before, answer, after, weight, named; /* at most */
+    double before[2]; /* share of the previous turn; where it may ask (an index, as a branch would
+                       * be foretold wrongly) */
+    double after, weight, named; /* at most */
 };
 
 static struct rank_ceiling ceiling_of(const struct rank_settings *s, const struct rank_input *in)
 {
     struct rank_ceiling c = {.near = s->near,
                              .k1 = s->k1,
-                             .before = s->before,
-                             .answer = fmax(s->before, s->answer),
+                             .before = {s->before, fmax(s->before, s->answer)},
                              .after = s->after,
                              .weight = fmax(1, s->asks) * fmax(1, s->user),
                              .named = s->named};
@@ -208,7 +209,7 @@ static void add_word(struct reader *r, size_t word, struct talk *to)
     const struct postings *list = &r->in->lists[word];
     const struct posting *p = list->items.items + r->heads[word];
     const struct posting *end = list->items.items + list->items.len;
-    double idf = r->in->idf[word], near = c->near * places_proximity_most(idf, c->k1);
+    double idf = r->in->idf[word];
     double *own = to->own + MARGIN, *beside = to->beside + MARGIN;
     unsigned char *last = to->last + MARGIN;
     uint16_t *counts = to->counts + word * WIDTH + MARGIN;
@@ -216,7 +217,7 @@ static void add_word(struct reader *r, size_t word, struct talk *to)
     for (; p < end && rank_key_talk(p->key) == to->number; p++) {
         size_t bit = (size_t)p->key & (TALK_PLACES - 1);
         const struct part *part = ceiling_part(c, p);
-        own[bit] += idf * part->weighed + near;
+        own[bit] += idf * part->weighed;
         beside[bit] += idf * part->plain;
         last[bit] = p->last > last[bit] ? p->last & POSTING_LAST : last[bit];
         counts[bit] = p->count;
@@ -248,8 +249,8 @@ static void read_talk(struct reader *r, int64_t number, struct talk *to)
     for (size_t t = 0; t < terms; t++) {
         double idf = r->in->idf[t];
         double near = r->ceiling.near * places_proximity_most(idf, r->ceiling.k1);
-        for (uint64_t left = to->words[t] & ~to->several; left; left &= left - 1)
-            to->own[MARGIN + (size_t)__builtin_ctzll(left)] -= near;
+        for (uint64_t left = to->words[t] & to->several; left; left &= left - 1)
+            to->own[MARGIN + (size_t)__builtin_ctzll(left)] += near;
     }
 }
 
@@ -274,20 +275,38 @@ static double window_at(const struct reader *r, const struct talk *p, size_t at)
     return sum;
 }
 
+static const struct posting *posting_at(const struct reader *r, const struct talk *p, size_t word,
+                                        size_t place)
+{
+    uint64_t before = (UINT64_C(1) << place) - 1;
+    return r->in->lists[word].items.items + p->starts[word] +
+           __builtin_popcountll(p->words[word] & before);
+}
+
+/* Whether the last places of the words, which all occur, are within the span. */
+static bool is_together(const struct reader *r, const struct talk *p, size_t place)
+{
+    size_t first = POSTING_LAST, last = 0;
+    for (size_t t = 0; t < r->in->terms; t++) {
+        const struct posting *it = posting_at(r, p, t, place);
+        first = it->last < first ? it->last : first;
+        last = it->last > last ? it->last : last;
+    }
+    return r->in->span == 0 || last == POSTING_LAST || last - first < r->in->span;
+}
+
 /* Most of the proximity that an entry with several words could have, and has not: the places of its
  * words are known, not how long its text is. */
 static double lost_proximity(struct reader *r, const struct talk *p, size_t place)
 {
     const struct rank_input *in = r->in;
-    uint64_t before = (UINT64_C(1) << place) - 1;
     uint32_t last = 0;
     double most = 0;
     vec_clear(&r->places.items);
     for (size_t t = 0; t < in->terms; t++) {
         if (!(p->words[t] >> place & 1))
             continue;
-        const struct posting *it =
-            in->lists[t].items.items + p->starts[t] + __builtin_popcountll(p->words[t] & before);
+        const struct posting *it = posting_at(r, p, t, place);
         places_unpack(in->places + it->places, it->count, it->term, &r->places);
         last = it->last > last ? it->last : last;
         most += places_proximity_most(in->idf[t], r->ceiling.k1);
@@ -305,9 +324,8 @@ static double bound_entry(struct reader *r, const struct talk *p, size_t place)
     const struct rank_ceiling *c = &r->ceiling;
     size_t at = MARGIN + place;
     bool named = p->named >> place & 1;
-    double neighbours =
-        (p->last[at - 1] < RANK_ASKING ? c->answer : c->before) * p->beside[at - 1] +
-        c->after * p->beside[at + 1];
+    bool may_ask = p->last[at - 1] < RANK_ASKING;
+    double neighbours = c->before[may_ask] * p->beside[at - 1] + c->after * p->beside[at + 1];
     double session = s->session * p->joint;
     double sum = p->own[at] + neighbours + session;
     /* A window inside of the talk is not worth more than the talk. */
@@ -349,8 +367,11 @@ static void end_talk(struct reader *r, const struct talk *p)
     for (size_t t = 0; t < r->in->terms; t++)
         all &= p->words[t];
     for (; all; all &= all - 1) {
+        size_t place = (size_t)__builtin_ctzll(all);
+        if (!is_together(r, p, place))
+            continue;
         if (whole->count < RANK_WHOLE)
-            whole->keys[whole->count] = p->number * TALK_PLACES + __builtin_ctzll(all);
+            whole->keys[whole->count] = p->number * TALK_PLACES + (int64_t)place;
         whole->count++;
     }
 }
@@ -424,9 +445,14 @@ static void find_own(struct ranker *r, int64_t key)
     vec_clear(&r->around[1].items);
     for (size_t t = 0; t < r->in->terms; t++) {
         const struct postings *list = &r->in->lists[t];
-        size_t at = r->near[t] = postings_find(list, r->near[t], key);
-        if (at < list->items.len && list->items.items[at].key == key)
-            vec_push(&r->around[1].items, list->items.items[at]);
+        const struct posting *p = list->items.items;
+        size_t len = list->items.len, near = 0;
+        if (len > 0 && key > p[0].key) /* entries with a word are spread evenly */
+            near = (size_t)((double)(key - p[0].key) / (double)(p[len - 1].key - p[0].key + 1) *
+                            (double)len);
+        size_t at = r->near[t] = postings_find(list, near, key);
+        if (at < len && p[at].key == key)
+            vec_push(&r->around[1].items, p[at]);
     }
 }
 

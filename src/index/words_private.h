@@ -40,6 +40,7 @@ struct words_query {
     terms; /* each word once; one that may go on comes last, with its forms */
     VEC(struct query_phrase) phrases;
     bool beside; /* there are terms outside of phrases */
+    size_t span; /* places that the words of the same text take at most; 0: not known */
 };
 
 /* Reads the first QUERY_BYTES, QUERY_TERMS and QUERY_PHRASES. `typing`: the last word may go on. */

@@ -166,6 +166,17 @@ void words_query_parse(struct language *l, const char *text, bool typing, struct
         mem_strndup(text, utf8_cut_bytes(text, strnlen(text, QUERY_BYTES + 4), QUERY_BYTES));
     for (const char *at = copy; *at;)
         at += words_is_blank(*at) ? 1 : parse_next(&p, at, typing);
+    /* A text with these words may be in a language with other stop words, or in one in which
+     * apostrophes separate words. */
+    struct tokens every;
+    tokens_of(&p.languages, TOKENS_EVERY, copy, strlen(copy), &every);
+    out->span = every.items.len > 0 ? vec_last(&every.items).place + 1 : 0;
+    for (size_t at = 0, used, len = strlen(copy); out->span > 0 && at < len; at += used) {
+        uint32_t cp;
+        used = utf8_decode(copy + at, len - at, &cp);
+        out->span += token_is_apostrophe(cp);
+    }
+    tokens_release(&every);
     /* A quote within an excluded word would end a phrase of FTS5. */
     for (size_t i = 0; i < out->phrases.len; i++)
         for (char *c = out->phrases.items[i].raw; *c; c++)
@@ -566,7 +577,7 @@ static bool collect_postings(const struct corpus *from, const struct words_query
 
 /* ---- which texts are the best ---- */
 
-static bool rank(const struct corpus *c, const struct words_question *question,
+static bool rank(const struct corpus *c, const struct words_question *question, size_t span,
                  const struct collected *found, size_t limit, struct word_weights *weights,
                  struct ranking *out, struct error *e)
 {
@@ -574,6 +585,7 @@ static bool rank(const struct corpus *c, const struct words_question *question,
     struct rank_input in = {
         .lists = found->lists.items,
         .average = found->average,
+        .span = span,
         .places = found->places.bytes.items,
         .words = find_length,
         .asks = find_asks,
@@ -604,7 +616,7 @@ static bool find(const struct corpus *c, const struct words_query *words,
     struct ranking ranking = {0};
     if (!collect_postings(c, words, scope, &found, e))
         return false;
-    bool ok = rank(c, question, &found, limit, weights, &ranking, e);
+    bool ok = rank(c, question, words->span, &found, limit, weights, &ranking, e);
     for (size_t i = 0; i < ranking.items.len; i++) {
         const struct ranked *r = &ranking.items.items[i];
         vec_push(&out->items, ((struct candidate){.key = r->key,
