@@ -59,7 +59,7 @@ static void list(struct tool_host *host, struct toolset *out)
     for (const char *letter = shop.stock; *letter; letter++) {
         struct ware *ware = &shop.wares[*letter - 'a'];
         snprintf(ware->name, sizeof ware->name, "shop_%c", *letter);
-        const struct tool row = {.spec = {ware->name, "Buy it.", "{\"type\":\"object\"}"},
+        const struct tool row = {.spec = {ware->name, "Buy it.", "{\"type\":\"object\"}", false},
                                  .class = TOOL_NETWORK,
                                  .timeout = CONFIG_TOOLS_TIMEOUT,
                                  .lacks = lacks,

@@ -38,7 +38,7 @@ static void find_facts(struct backend *b)
 {
     b->facts_known = *b->choice.model != '\0';
     b->facts = b->facts_known ? models_find(b->config, b->choice.model)
-                              : (struct model_facts){.price = {-1, -1, -1}};
+                              : (struct model_facts){.price = {-1, -1, -1, -1}};
 }
 
 static bool find_choice(const struct backend *b, const char *provider, const char *model,
