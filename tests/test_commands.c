@@ -63,6 +63,52 @@ TEST(test_table_is_sound)
     assert_false(slash_needs_argument(slash_find("new", 3)));
 }
 
+/* A skill is the last to be meant, and never in place of a command. */
+TEST(skills_are_commands)
+{
+    static const struct {
+        const char *text, *name; /* NULL: several */
+    } cases[] = {{"/pdf a form", "pdf"}, {"/pd", "pdf"},    {"/compos x", "compose"},
+                 {"/comp", "compact"},   {"/help", "help"}, {"/unp", "unpin"}};
+    char names[][8] = {"pdf", "compose", "unpack", "help", "taken", "broken"};
+    char description[] = "Reads PDF files.";
+    struct skill all[sizeof names / sizeof *names] = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        all[i] = (struct skill){.name = names[i],
+                                .description = description,
+                                .taken = i == 4,
+                                .state = i == 5 ? SKILL_BROKEN : SKILL_READY};
+    struct skills skills = {.items = {.items = all, .len = sizeof all / sizeof *all}};
+    slash_know_skills(&skills);
+    slash_know_skills(&skills);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO(slash_choice_release) struct slash_choice choice = slash_choose(cases[i].text);
+        assert_null(choice.complaint);
+        assert_string_equal(choice.command->name, cases[i].name);
+    }
+    assert_string_equal(slash_help(slash_find("pdf", 3), true), "Reads PDF files.");
+    assert_false(slash_find("help", 4)->skill);
+    assert_null(slash_find("taken", 5));
+    assert_null(slash_find("broken", 6));
+    skills.items.len = 0;
+    slash_know_skills(&skills);
+    assert_null(slash_find("pdf", 3));
+}
+
+/* The engine knows the names of the screen's own commands. */
+TEST(names_of_commands_are_taken)
+{
+    static const char *const screen[] = {TERMINAL_COMMANDS};
+    size_t own = 0;
+    for (const struct slash_command *c = slash_commands(); c->name; c++)
+        own += !c->operation;
+    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
+        own++;
+    assert_int_equal(own, sizeof screen / sizeof *screen);
+    for (size_t i = 0; i < own; i++)
+        assert_non_null(slash_find(screen[i], strlen(screen[i])));
+}
+
 TEST(test_nearest)
 {
     static const char *const cases[][2] = {

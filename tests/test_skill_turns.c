@@ -177,6 +177,33 @@ TEST(the_skills_are_listed)
     assert_true(list->items.items[2].command);
 }
 
+TEST(a_project_is_trusted_before_its_skills_are_told)
+{
+    struct engine_options options = surface_options(NULL, true);
+    auto_free char *top = realpath(support_path(""), NULL);
+    put("work/.git/HEAD", "");
+    put("work/.agents/skills/pdf/SKILL.md", "---\nname: pdf\ndescription: Nearer.\n---\nNear.\n");
+    put("work/.claude/commands/deploy.md", "Deploy $ARGUMENTS.\n");
+    auto_free char *work = paths_join(top, "work");
+    options.directory = work;
+    options.can_ask = false;
+    struct engine *s = engine_new(&options);
+    say(s, "/deploy it", INPUT_TYPED);
+    assert_in_last("Nearer.", 0);
+    assert_in_last("Deploy it.", 0);
+    assert_in_last("- pdf: Reads PDF files.", 1); /* not shadowed by what is not trusted */
+    const struct skills *list = surface_call(s, &operation_skill_list, NULL)->result;
+    assert_int_equal(list->items.items[0].state, SKILL_UNTRUSTED);
+    engine_free(s);
+    options.trust = true;
+    s = engine_new(&options);
+    say(s, "/deploy it", INPUT_TYPED);
+    assert_in_last("- pdf: Nearer.", 1);
+    assert_in_last("Reads PDF files", 0);
+    assert_in_last("Deploy it.", 1);
+    engine_free(s);
+}
+
 TEST(without_skills_nothing_is_offered)
 {
     surface_set(CONFIG_PROJECT_SKILLS, "false");

@@ -369,3 +369,37 @@ TEST(a_server_is_started_as_it_was_trusted)
     assert_string_equal(servers.items[0].fault, "you do not trust this project yet");
     mcp_servers_release(&servers);
 }
+
+static void put_skill(const char *name, const char *description)
+{
+    auto_free char *folder = mem_printf(".agents/skills/%s", name);
+    auto_free char *path = mem_printf("%s/SKILL.md", folder);
+    struct error e;
+    assert_true(paths_make_dir(support_path(folder), &e));
+    support_write(support_path(path),
+                  support_text("---\nname: %s\ndescription: %s\n---\nText\n", name, description));
+}
+
+TEST(a_skill_is_one_part_with_its_files)
+{
+    put_skill("pdf", "Reads PDF files.");
+    put_skill("broken", "\"\"");
+    mkdir(support_path(".agents/skills/pdf/scripts"), 0700);
+    support_write(support_path(".agents/skills/pdf/scripts/a.sh"), "echo a\n");
+    setenv("HOME", support_path("home"), 1);
+    gather();
+    assert_int_equal(parts.items.len, 1);
+    assert_int_equal(parts.items.items[0].kind, PART_SKILL);
+    assert_string_equal(parts.items.items[0].name, ".agents/skills/pdf/SKILL.md");
+    assert_string_equal(parts.items.items[0].text,
+                        "text for the model: Reads PDF files.\nscripts/a.sh (7 bytes)");
+    grant();
+    support_write(support_path(".agents/skills/pdf/scripts/a.sh"), "echo b\n");
+    holds(false);
+    grant();
+    put_skill("pdf", "Reads more.");
+    holds(false);
+    grant();
+    support_write(support_path(".agents/skills/pdf/scripts/new"), "");
+    holds(false);
+}

@@ -496,6 +496,7 @@ static const struct shape skill_shape = SHAPE_OF("skill", struct skill,
     SHAPE_REQ(skill, place, "Directory in which it was found."),
     SHAPE_REQ(skill, path, "Its Markdown file, without links."),
     FLAG(struct skill, "command", command, "Only a person can open it."),
+    FLAG(struct skill, "taken", taken, "A command of tiro has its name: a person cannot open it by that."),
     SHAPE_REQ_WORD(skill, state, skill_states, "Whether it can be opened."),
     SHAPE_OPT(skill, detail, "The one that is used in its stead, or what is wrong."),
     SHAPE_REQ(skill, tokens, "Estimated tokens of its text."));

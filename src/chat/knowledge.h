@@ -392,6 +392,7 @@ struct skill {
     char *place; /* the directory in which it was found */
     char *path;  /* of its Markdown file, resolved */
     bool command;
+    bool taken; /* a command of tiro has the name: no person opens it by that */
     enum skill_state state;
     char *detail;   /* path of the one that is used in its stead, or what is wrong; NULL: nothing */
     int64_t tokens; /* of its text, estimated */

@@ -87,7 +87,9 @@ static void add_images(struct buf *out, const char *attachments)
     struct json *list = attachments ? json_parse(attachments, strlen(attachments), NULL) : NULL;
     size_t begin = out->len;
     for (const struct json *v = json_first(list); v; v = json_next(v)) {
-        const char *where = json_get_string(v, "text");
+        const char *where = json_get_string(v, "text"), *type = json_get_string(v, "type");
+        if (type && strcmp(type, "text") == 0) /* of a skill: the message has its name */
+            continue;
         size_t len = where ? strlen(where) : 0;
         size_t cut = where ? utf8_cut_bytes(where, len, WHERE_BYTES) : 0;
         buf_addstr(out, "![](<");

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "knowledge/project.h"
 #include "knowledge/walk.h"
 #include "mcp/plugins.h"
 
@@ -265,6 +266,19 @@ void skills_add_plugin(struct skills *out, const struct plugin *p)
 {
     auto_free char *place = paths_join(p->directory, "skills");
     skills_add_place(out, place, p->directory, false);
+}
+
+void skills_add_project(struct skills *out, const char *directory, const char *home)
+{
+    auto_free char *top = project_of(directory), *own = home ? realpath(home, NULL) : NULL;
+    char *at = realpath(directory, NULL);
+    for (bool more = at != NULL; more;) {
+        if (!own || strcmp(at, own) != 0)
+            add_directory(out, at, top);
+        more = strlen(at) > strlen(top);
+        mem_replace(&at, paths_parent(at));
+    }
+    free(at);
 }
 
 void skills_add_own(struct skills *out, const char *home, const char *configuration)

@@ -34,6 +34,10 @@ bool skill_read_front(const char *markdown, char **name, struct skill *out);
  * has is shadowed; the same file in a later place is left out. Waits for no writer of a pipe. */
 void skills_add_place(struct skills *out, const char *place, const char *top, bool commands);
 
+/* Appends those of the project's .agents and .claude, from the directory up to the project's top.
+ * `home` (NULL: unknown) is not a project's. */
+void skills_add_project(struct skills *out, const char *directory, const char *home);
+
 /* Appends those of a plugin. */
 void skills_add_plugin(struct skills *out, const struct plugin *p);
 

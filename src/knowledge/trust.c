@@ -14,6 +14,8 @@
 #include "base/utf8.h"
 #include "config/permissions.h"
 #include "knowledge/project.h"
+#include "knowledge/skills.h"
+#include "knowledge/walk.h"
 #include "mcp/config.h"
 
 enum {
@@ -140,6 +142,7 @@ void project_parts_release(struct project_parts *p)
     }
     vec_release(&p->items);
     free(p->directory);
+    free(p->from);
     free(p->faults);
     *p = (struct project_parts){.directory = NULL};
 }
@@ -424,14 +427,87 @@ void trust_mark_servers(const struct project_parts *p, bool trusted, struct mcp_
     }
 }
 
+/* --- skills ----------------------------------------------------------------------------------- */
+
+enum { SKILL_FILES = 1000 }; /* of one skill */
+
+/* Adds the beginning of a file, and its size. */
+static void hash_file(struct sha256 *h, const char *path)
+{
+    AUTO(buf_release) struct buf content = BUF_INIT;
+    struct error e;
+    content.max = PROJECT_FILE_BYTES;
+    bool whole = paths_read_file(path, PATHS_FILE, &content, &e);
+    auto_free char *size = mem_printf("%s%zu", whole ? "" : "more than ", content.len);
+    add_text(h, size);
+    sha256_add(h, content.data, content.len);
+}
+
+/* A skill is one part, whatever its folder has. One with more files than can be looked at is not
+ * added, and so stays untrusted. */
+static void collect_skills(struct project_parts *p)
+{
+    AUTO(skills_release) struct skills found = {0};
+    size_t top = strcmp(p->directory, "/") == 0 ? 0 : strlen(p->directory);
+    skills_add_project(&found, p->from, getenv("HOME"));
+    for (size_t i = 0; i < found.items.len; i++) {
+        const struct skill *s = &found.items.items[i];
+        struct sha256 h = sha256_begin();
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        auto_free char *folder = skill_folder(s);
+        struct walk_file file;
+        struct error e;
+        bool more = true;
+        int count = 0;
+        if (s->state != SKILL_READY && s->state != SKILL_SHADOWED)
+            continue;
+        struct walk *w = s->command ? NULL : walk_new(folder, &e);
+        buf_addf(&text, "text for the model: %s", s->description);
+        hash_file(&h, s->path);
+        while (w && count <= SKILL_FILES && walk_next(w, &file, &more, &e) && more) {
+            const char *name = file.path + strlen(folder) + 1;
+            if (strcmp(file.path, s->path) == 0)
+                continue;
+            add_text(&h, name);
+            hash_file(&h, file.path);
+            buf_addf(&text, "\n%s (%lld bytes)", name, (long long)file.stat.st_size);
+            count++;
+        }
+        walk_free(w);
+        auto_free char *hash = sha256_end(&h);
+        if (count <= SKILL_FILES)
+            project_parts_add(p, PART_SKILL, s->path + top + 1, text.data, hash);
+    }
+}
+
+void trust_mark_skills(const struct project_parts *p, bool trusted, struct skills *skills)
+{
+    size_t top = p->directory && strcmp(p->directory, "/") != 0 ? strlen(p->directory) : 0;
+    for (size_t i = 0; i < skills->items.len; i++) {
+        struct skill *s = &skills->items.items[i];
+        bool held = false;
+        if (s->state != SKILL_READY)
+            continue;
+        for (size_t k = 0; trusted && k < p->items.len; k++)
+            held = held || (p->items.items[k].kind == PART_SKILL &&
+                            strcmp(p->items.items[k].name, s->path + top + 1) == 0);
+        if (held)
+            continue;
+        s->state = SKILL_UNTRUSTED;
+        mem_replace(&s->detail, mem_strdup("you do not trust this project yet"));
+    }
+}
+
 /* --- gathering -------------------------------------------------------------------------------- */
 
 /* A collector adds the parts of one kind of file. */
-static void (*const collectors[])(struct project_parts *p) = {collect_hooks, collect_servers};
+static void (*const collectors[])(struct project_parts *p) = {collect_hooks, collect_servers,
+                                                              collect_skills};
 
 void project_parts_gather(const char *directory, struct project_parts *out)
 {
-    *out = (struct project_parts){.directory = project_of(directory)};
+    *out =
+        (struct project_parts){.directory = project_of(directory), .from = mem_strdup(directory)};
     for (size_t i = 0; i < sizeof collectors / sizeof *collectors; i++)
         collectors[i](out);
     if (out->excessive)
@@ -441,7 +517,7 @@ void project_parts_gather(const char *directory, struct project_parts *out)
 }
 
 static const char *const kind_words[] = {
-    [PART_HOOK] = "hook", [PART_SERVER] = "server", [PART_FILE] = "file"};
+    [PART_HOOK] = "hook", [PART_SERVER] = "server", [PART_FILE] = "file", [PART_SKILL] = "skill"};
 
 void project_parts_name(const struct project_parts *p, struct buf *out)
 {

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
+#include "chat/knowledge.h"
 #include "config/permissions.h"
 
 struct mcp_servers;
@@ -31,8 +32,10 @@ struct mcp_servers;
 enum project_part_kind {
     PART_HOOK,   /* name: the event, text: the command, detail: the matcher ("": each time) */
     PART_SERVER, /* name: of an MCP server, text: the command line and more, detail: its JSON */
-    PART_FILE    /* name: the path in the project, text: the content, cut, detail: its hash.
-                    A program of a hook or of a skill; as a link out, of its target's path */
+    PART_FILE,   /* name: the path in the project, text: the content, cut, detail: its hash.
+                    A program of a hook; as a link out, of its target's path */
+    PART_SKILL   /* name: the path of its Markdown file in the project, text: the description and
+                    the names of its files, detail: a hash of all of them */
 };
 
 struct project_part {
@@ -49,6 +52,7 @@ enum {
 
 struct project_parts {
     char *directory; /* the project's top directory (project_of()) */
+    char *from;      /* the directory in it for which they are gathered */
     VEC(struct project_part) items;
     char *faults;   /* of what is not among the items and never runs, "; " between; NULL: none */
     size_t bytes;   /* of the items' texts */
@@ -88,6 +92,10 @@ bool trust_revoke(const char *directory, struct error *e);
 /* Marks with a fault the project's servers that are not among these parts as they are, and all of
  * them unless the user trusts the parts. */
 void trust_mark_servers(const struct project_parts *p, bool trusted, struct mcp_servers *servers);
+
+/* Marks the skills of the project that can be opened and are not among these parts as untrusted,
+ * and all of them unless the user trusts the parts. */
+void trust_mark_skills(const struct project_parts *p, bool trusted, struct skills *skills);
 
 /* --- for collectors: the functions of the table in trust.c ------------------------------------ */
 

@@ -279,7 +279,8 @@ bool acp_run_command(struct acp_session *s, const char *text)
     return false;
 }
 
-void acp_tell_commands(struct acp_session *s)
+/* `skills` NULL: they are not known yet. */
+static void tell_commands(struct acp_session *s, const struct skills *skills)
 {
     AUTO(buf_release) struct buf buf = BUF_INIT;
     struct json_out o = {.buf = &buf};
@@ -300,7 +301,27 @@ void acp_tell_commands(struct acp_session *s)
         else
             json_out_pack(&o, "{name:s description:s}", operation->slash, _(help));
     }
+    for (size_t i = 0; skills && i < skills->items.len; i++) {
+        const struct skill *skill = &skills->items.items[i];
+        if (skill->state == SKILL_READY && !skill->taken)
+            json_out_pack(&o, "{name:s description:s input:{hint:s}}", skill->name,
+                          skill->description, "[WORDS]");
+    }
     json_out_close(&o, ']');
     json_out_close(&o, '}');
     s->telling.update(s->telling.context, buf.data);
+}
+
+static void listed(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    const struct skills *skills = answer->result;
+    if (ask->session && answer->error.code == ERR_OK && skills->items.len > 0)
+        tell_commands(ask->session, skills);
+}
+
+void acp_tell_commands(struct acp_session *s)
+{
+    const struct session_params params = {.session = s->id};
+    tell_commands(s, NULL);
+    acp_ask(s->acp, NULL, s, &operation_skill_list, &params, listed);
 }

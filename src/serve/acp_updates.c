@@ -272,7 +272,8 @@ static void turn_started(struct acp_telling *t, const struct event *ev)
     for (const struct json *i = json_first(images); i; i = json_next(i)) {
         const char *place = json_get_string(i, "text");
         const char *name = place ? strrchr(place, '/') : NULL;
-        if (!place)
+        const char *type = json_get_string(i, "type");
+        if (!place || !type || strcmp(type, "image") != 0)
             continue;
         auto_free char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
         tell(t, "user_message_chunk",

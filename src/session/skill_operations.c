@@ -9,13 +9,20 @@
 #include "knowledge/skills.h"
 #include "session/conversation_private.h"
 
-/* The skills that can be reached from a directory. */
-static void read_skills(const struct config *config, struct skills *out)
+/* The skills that can be reached from a directory. `trusted`: the parts of its project if the user
+ * trusts them; NULL: he does not. */
+static void read_skills(const struct config *config, const char *directory,
+                        const struct project_parts *trusted, struct skills *out)
 {
     auto_free char *configuration = paths_dir(PATHS_CONFIG);
+    const struct project_parts none = {.directory = NULL};
+    const char *home = getenv("HOME");
     skills_release(out);
-    if (config_boolean(config, CONFIG_PROJECT_SKILLS))
-        skills_add_own(out, getenv("HOME"), configuration);
+    if (!config_boolean(config, CONFIG_PROJECT_SKILLS))
+        return;
+    skills_add_project(out, directory, home);
+    trust_mark_skills(trusted ? trusted : &none, trusted, out);
+    skills_add_own(out, home, configuration);
 }
 
 /* Whether a command of tiro has the name: that of an operation, or of the terminal alone. */
@@ -59,7 +66,7 @@ void conversation_know_skills(struct conversation *c)
 
 void conversation_read_skills(struct conversation *c)
 {
-    read_skills(c->config, &c->skills);
+    read_skills(c->config, c->root, conversation_trusted_parts(c), &c->skills);
     mem_replace(&c->skills_told, skills_prompt(&c->skills));
 }
 
@@ -73,8 +80,10 @@ bool conversation_add_skill(struct conversation *c, const char *text, bool anew,
     const char *all = *attachments ? *attachments : "[]";
     if (len == 0 && !anew)
         return true;
-    if (len > 0)
+    if (len > 0) {
+        conversation_trust_project(c, true);
         conversation_read_skills(c);
+    }
     const struct skill *s = len > 0 && !is_taken(name) ? skills_find(&c->skills, name) : NULL;
     if (s) {
         const char *arguments = text + 1 + len;
@@ -109,7 +118,8 @@ static void add_details(struct skills *list)
             buf_addf(&all, "%s is used", s->detail);
         else if (s->detail)
             buf_addstr(&all, s->detail);
-        if (s->state == SKILL_READY && is_taken(s->name))
+        s->taken = is_taken(s->name);
+        if (s->state == SKILL_READY && s->taken)
             buf_addf(&all, "/%s is a command of tiro%s", s->name,
                      s->command ? "" : "; the model alone can open the skill");
         if (s->allowed_tools)
@@ -121,8 +131,11 @@ static void add_details(struct skills *list)
 
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
+    const char *directory = c->project ? c->project : ".";
+    AUTO(project_parts_release) struct project_parts parts;
     (void)params, (void)e;
-    read_skills(c->config, result);
+    project_parts_gather(directory, &parts);
+    read_skills(c->config, directory, trust_holds(&parts) ? &parts : NULL, result);
     add_details(result);
     return true;
 }
@@ -130,7 +143,9 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 bool converse_list_skills(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)params, (void)e;
-    read_skills(c->config, result);
+    if (c->doing == IDLE)
+        conversation_trust_project(c, false);
+    read_skills(c->config, c->root, conversation_trusted_parts(c), result);
     add_details(result);
     return true;
 }

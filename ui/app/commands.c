@@ -152,7 +152,10 @@ const struct slash_command slash_own[] = {
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments)
 {
     auto_free char *value = *arguments ? NULL : slash_value(c->operation, &app->session);
-    if (value) {
+    if (c->skill) {
+        auto_free char *text = mem_printf("/%s%s%s", c->name, *arguments ? " " : "", arguments);
+        (app->replacing ? message_replace : message_send)(app, text);
+    } else if (value) {
         app_note(app, STYLE_NOTE, "%s", value);
     } else if (c->act) {
         c->act(app);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "session/corpus_operations.h"
 #include "session/session_operations.h"
+#include "ui/app/notices.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
@@ -321,6 +322,8 @@ void completion_follow(struct app *app)
 {
     AUTO(release) struct target t = find_target(app);
     app->completion_wanted = false;
+    if (t.place == PLACE_COMMAND && !*t.word)
+        notices_ask_skills(app); /* others may have been added */
     if (t.place == PLACE_COMMAND && !app->completion_closed)
         offer_commands(app, &t, false);
     else if (list_view_find(&app->views, LIST_COMPLETION))

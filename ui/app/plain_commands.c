@@ -545,7 +545,7 @@ static void run_help(struct plain *p, const char *arguments)
 {
     (void)arguments;
     for (const struct slash_command *c = slash_commands(); c->name; c++)
-        if (c->operation || own_of(c))
+        if (c->operation || c->skill || own_of(c))
             plain_writef(&p->out, "/%s%s%s: %s", c->name, *c->arguments ? " " : "", c->arguments,
                          slash_help(c, p->options->engine->persist));
     plain_write(&p->out, _("A text that begins with \"//\" is sent with one slash."));
@@ -561,6 +561,9 @@ void plain_command(struct plain *p, const char *text)
     auto_free char *value = c && !*choice.arguments ? slash_value(c->operation, &p->session) : NULL;
     if (choice.complaint || value) {
         plain_write(&p->out, value ? value : choice.complaint);
+    } else if (c->skill) {
+        auto_free char *line = mem_printf("/%s %s", c->name, choice.arguments);
+        plain_say(p, line);
     } else if (self && self->run) {
         self->run(p, choice.arguments);
     } else if (c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK) {

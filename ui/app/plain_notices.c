@@ -12,6 +12,7 @@
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/notices.h"
+#include "ui/app/slash.h"
 #include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
 #include "ui/transcript/item.h"
@@ -251,6 +252,10 @@ static void take_session(struct plain *p, struct notice *n)
         p->item = p->written = 0;
         p->turn = 0;
     }
+    if (n->flag && p->asked.open)
+        plain_send(p, &operation_skill_list, NULL);
+    else if (n->flag) /* a line that is piped may begin with the name of one */
+        plain_ask(p, &operation_skill_list, NULL, NULL);
     if (n->flag && info->turns > 0)
         plain_writef(
             &p->out,
@@ -352,6 +357,8 @@ static void take_answer(struct plain *p, struct notice *n)
         p->asked.open = false;
     }
     if (a->error.code == ERR_OK) {
+        if (operation_answers(a, &operation_skill_list))
+            slash_know_skills(a->result);
         if (take)
             take(p, a);
         return;

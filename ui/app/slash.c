@@ -14,11 +14,33 @@
 
 /* Commands */
 
+static struct {
+    VEC(struct slash_command) rows;
+} made;
+
+void slash_know_skills(const struct skills *skills)
+{
+    (void)slash_commands();
+    made.rows.len--;
+    for (; vec_last(&made.rows).skill; made.rows.len--) {
+        free((char *)vec_last(&made.rows).name);
+        free((char *)vec_last(&made.rows).help);
+    }
+    vec_push(&made.rows, (struct slash_command){0});
+    for (size_t i = 0; i < skills->items.len; i++) {
+        const struct skill *s = &skills->items.items[i];
+        if (s->state != SKILL_READY || s->taken || slash_find(s->name, strlen(s->name)))
+            continue;
+        vec_insert(&made.rows, made.rows.len - 1,
+                   (struct slash_command){.name = mem_strdup(s->name),
+                                          .arguments = "[WORDS]",
+                                          .help = mem_strdup(s->description),
+                                          .skill = true});
+    }
+}
+
 const struct slash_command *slash_commands(void)
 {
-    static struct {
-        VEC(struct slash_command) rows;
-    } made;
     if (made.rows.len > 0)
         return made.rows.items;
     for (const struct slash_command *c = slash_own; c->name || c->operation; c++)
@@ -45,7 +67,7 @@ const struct slash_command *slash_commands(void)
 const char *slash_help(const struct slash_command *c, bool kept)
 {
     static const char gone[] = N_("delete this session, since none is saved, and start a new one");
-    return _(!kept && strcmp(c->name, "archive") == 0 ? gone : c->help);
+    return c->skill ? c->help : _(!kept && strcmp(c->name, "archive") == 0 ? gone : c->help);
 }
 
 char *slash_parting(const char *title, bool archived)
@@ -112,7 +134,8 @@ struct slash_choice slash_choose(const char *text)
     const struct slash_command *c = slash_find(name, line.name_len), *begun = NULL;
     size_t count = 0;
     for (const struct slash_command *o = slash_commands(); !c && *name && o->name; o++)
-        if (strncmp(o->name, name, line.name_len) == 0) {
+        if (strncmp(o->name, name, line.name_len) == 0 &&
+            !(o->skill && count > 0 && !begun->skill)) {
             buf_addf(&several, "%s/%s", count++ > 0 ? ", " : "", o->name);
             begun = o;
         }

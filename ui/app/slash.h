@@ -31,10 +31,15 @@ struct slash_command {
     void (*run)(struct app *app, const char *arguments);
     void (*act)(struct app *app); /* in place of run where no argument is taken */
     enum action pane;             /* opens this view (panes_open()) */
+    bool skill;                   /* a skill or a command of the person: sent as a message */
 };
 
-/* All, ending with a NULL name. */
+/* All, ending with a NULL name; skills are the last. */
 const struct slash_command *slash_commands(void);
+
+/* The skills and commands that can be opened from now on: those whose names no command has. Ends
+ * the life of the table. */
+void slash_know_skills(const struct skills *skills);
 
 /* Commands that the screen completes or runs in its own way (commands.c), in the order of the help;
  * an empty row ends the table. The other operations with SLASH() follow. */

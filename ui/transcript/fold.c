@@ -300,7 +300,9 @@ static void turn_started(struct fold *f, const struct event *ev)
     struct json *images =
         ev->attachments ? json_parse(ev->attachments, strlen(ev->attachments), NULL) : NULL;
     for (const struct json *v = json_first(images); v; v = json_next(v)) {
-        const char *name = NULL;
+        const char *name = NULL, *type = json_get_string(v, "type");
+        if (type && strcmp(type, "text") == 0) /* of a skill: the message has its name */
+            continue;
         for (size_t i = 0; !name && i < sizeof members / sizeof *members; i++)
             name = json_get_string(v, members[i]);
         name = name ? name : "?";

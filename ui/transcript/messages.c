@@ -117,6 +117,10 @@ static void add_images(struct dropped_message *m, const char *attachments)
         struct error fault;
         if (!block_from_json(v, &block, &fault))
             continue;
+        if (block.type != BLOCK_IMAGE) { /* of a skill: the message has its name */
+            block_release(&block);
+            continue;
+        }
         buf_addf(&m->text, "\n[%s: ", _("image"));
         buf_addstr(&m->text, block.text ? block.text : "");
         buf_addstr(&m->text, "]");
