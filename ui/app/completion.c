@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "session/corpus_operations.h"
 #include "session/session_operations.h"
-#include "ui/app/notices.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
@@ -171,6 +170,20 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
     offer(app, t, list, asked);
 }
 
+static bool take_skills(struct app *app, struct operation_answer *a, const char *words)
+{
+    (void)app;
+    if (!words)
+        slash_know_skills(a->result);
+    return true;
+}
+
+void completion_ask_skills(struct app *app)
+{
+    if (app->engine) /* some tests have none */
+        (void)app_ask(app, &operation_skill_list, NULL, take_skills);
+}
+
 static bool take_models(struct app *app, struct operation_answer *a, const char *words)
 {
     bool told = picker_take_models(app, a, words);
@@ -323,7 +336,7 @@ void completion_follow(struct app *app)
     AUTO(release) struct target t = find_target(app);
     app->completion_wanted = false;
     if (t.place == PLACE_COMMAND && !*t.word)
-        notices_ask_skills(app); /* others may have been added */
+        completion_ask_skills(app); /* others may have been added */
     if (t.place == PLACE_COMMAND && !app->completion_closed)
         offer_commands(app, &t, false);
     else if (list_view_find(&app->views, LIST_COMPLETION))

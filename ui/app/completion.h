@@ -11,6 +11,9 @@ void completion_follow(struct app *app);
  * cannot be completed. */
 bool completion_start(struct app *app);
 
+/* Asks for the skills and commands that can be opened, which become commands. */
+void completion_ask_skills(struct app *app);
+
 /* Takes the answer to session/list as the last listing. */
 app_answer completion_take_sessions;
 

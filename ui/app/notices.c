@@ -208,20 +208,6 @@ static void say_unsent(struct app *app, const struct session_info *info)
              clear.data);
 }
 
-static bool take_skills(struct app *app, struct operation_answer *a, const char *words)
-{
-    (void)app;
-    if (!words)
-        slash_know_skills(a->result);
-    return true;
-}
-
-void notices_ask_skills(struct app *app)
-{
-    if (app->engine) /* some tests have none */
-        (void)app_ask(app, &operation_skill_list, NULL, take_skills);
-}
-
 static void take_session(struct app *app, struct notice *n)
 {
     bool retitled = !app->session.title || strcmp(app->session.title, n->info.title) != 0;
@@ -235,7 +221,7 @@ static void take_session(struct app *app, struct notice *n)
         } else {
             open_session(app, &n->info);
         }
-        notices_ask_skills(app);
+        completion_ask_skills(app);
     }
     const char *labels = n->info.labels, *former = app->session.labels;
     if (!n->flag && strcmp(former ? former : "", labels ? labels : "") != 0) {

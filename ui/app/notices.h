@@ -4,9 +4,6 @@
 
 #include "ui/app/app.h"
 
-/* Asks for the skills and commands that can be opened, which become commands. */
-void notices_ask_skills(struct app *app);
-
 /* The line for a NOTICE_TASKS; the caller frees. NULL: nothing has ended. */
 char *notices_task(const struct notice *n);
 
