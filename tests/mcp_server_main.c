@@ -22,8 +22,8 @@ extern char **environ;
 
 static int words;
 static char **word;
-static bool has_more_tools;
-static char *waiting; /* id of a call that waits for an answer of the client */
+static bool has_more_tools, listened; /* and the client listens */
+static char *waiting;                 /* id of a call that waits for an answer of the client */
 
 static const char *said(const char *name)
 {
@@ -187,7 +187,8 @@ static void call(const char *id, const struct json *params)
         ask(id, params);
     } else if (strcmp(name, "grow") == 0) {
         has_more_tools = true;
-        say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+        if (listened || said("legacy"))
+            say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
         answer_text(id, "grown");
     } else if (strcmp(name, "orphan") == 0) {
         pid_t pid = fork();
@@ -236,6 +237,8 @@ static void take(const struct json *message)
                "\"serverInfo\":{\"name\":\"scripted\",\"version\":\"1\"}}");
     } else if (!modern && !begun) {
         refuse(id, -32600, "not initialized");
+    } else if (strcmp(method, "subscriptions/listen") == 0) {
+        listened = json_get_bool(json_get(params, "notifications"), "toolsListChanged", false);
     } else if (strcmp(method, "tools/list") == 0) {
         list(id, params);
     } else if (strcmp(method, "tools/call") == 0) {

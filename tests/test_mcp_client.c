@@ -214,12 +214,16 @@ static bool has_grown(void *context)
 
 TEST(a_changed_list_is_read_again)
 {
-    START("both");
-    ready();
-    uint64_t version = view.version;
-    assert_string_equal(call("grow"), "grown");
-    assert_true(support_wait_until(has_grown, NULL, SOON_MS));
-    assert_true(mcp_client_version(client) > version);
+    static const char *const eras[] = {"legacy", "modern"};
+    for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
+        START(eras[i]);
+        ready();
+        uint64_t version = view.version;
+        assert_string_equal(call("grow"), "grown");
+        assert_true(support_wait_until(has_grown, NULL, SOON_MS));
+        assert_true(mcp_client_version(client) > version);
+        end();
+    }
 }
 
 TEST(the_configuration_leaves_tools_out)

@@ -177,6 +177,44 @@ TEST(each_call_is_asked_about)
     tool_call_release(&prepared);
 }
 
+static bool is_offered(const char *name)
+{
+    const struct tool *tool = toolset_find(&tools, name);
+    return tool && !(tool->idle && tool->idle(tool->self));
+}
+
+/* Tools past the room are searched, then offered behind those that were. */
+TEST(tools_that_take_too_much_are_searched)
+{
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    tool_mcp_set_room(mcp, 300);
+    begin(support_text("[{'name':'s','command':'%s','args':['modern','crowd'],'env':[]}]",
+                       scripted()));
+    assert_true(is_offered("tool_search"));
+    assert_false(is_offered("mcp__s__echo"));
+    assert_true(call("mcp__s__echo", "{\"text\":\"unseen\"}", &out)); /* it can be called */
+    buf_clear(&out);
+    assert_true(call("tool_search", "{\"query\":\"Crowd 17\"}", &out));
+    assert_int_equal(strncmp(out.data, "mcp__s__crowd_17: Does crowd_17.\n", 33), 0);
+    toolset_refresh(&tools);
+    assert_true(is_offered("mcp__s__crowd_17"));
+    assert_false(is_offered("mcp__s__echo"));
+    const char *all = list();
+    const char *search = strstr(all, " tool_search "), *found = strstr(all, "mcp__s__crowd_17 ");
+    assert_true(search && found && search < found);
+    buf_clear(&out);
+    assert_true(call("tool_search", "{\"query\":\"nothing of the kind\"}", &out));
+    assert_text(out.data, "no further tool has these words");
+}
+
+TEST(tools_that_fit_are_offered)
+{
+    tool_mcp_set_room(mcp, 3000);
+    begin(support_text("[{'name':'s','command':'%s','args':['modern'],'env':[]}]", scripted()));
+    assert_true(is_offered("mcp__s__echo"));
+    assert_false(is_offered("tool_search"));
+}
+
 TEST(a_failed_server_has_no_tools_and_is_told)
 {
     begin("[{'name':'no','command':'/no/such/program','args':[],'env':[]}]");

@@ -8,6 +8,7 @@
 #include "agent/tool.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 
 struct server {
     struct mcp_client *client;
@@ -21,14 +22,20 @@ struct offered {
     char *tool; /* the server's name */
     char *name; /* the model's */
     char *description, *schema;
-    char *hints; /* the server's own, for a person */
-    bool found;  /* while a list is made */
+    char *hints;    /* the server's own, for a person */
+    int64_t tokens; /* estimate of what it takes of a request */
+    int place;      /* in the prompt, from 1; 0: it is not there */
+    bool found;     /* while a list is made */
 };
 
 struct tool_mcp {
     char *directory;
     const struct wakeup *wakeup;
     bool begun, waited;
+    int64_t room;     /* tokens; 0: no limit */
+    int places;       /* that were given */
+    int search_place; /* of tool_search, as struct offered */
+    bool has_found;   /* tools, since the last list */
     struct mcp_servers servers;
     VEC(struct server) started;
     VEC(struct offered *) tools;
@@ -53,6 +60,11 @@ void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers)
         if (!s->fault && !s->disabled)
             vec_push(&m->started, (struct server){mcp_client_new(s, m->directory), UINT64_MAX});
     }
+}
+
+void tool_mcp_set_room(struct tool_mcp *m, int64_t tokens)
+{
+    m->room = tokens;
 }
 
 bool tool_mcp_has_begun(const struct tool_mcp *m)
@@ -84,6 +96,7 @@ void tool_mcp_end(struct tool_mcp *m)
     mcp_servers_release(&m->servers);
     mem_replace(&m->faults, NULL);
     m->begun = m->waited = false;
+    m->search_place = 0;
 }
 
 void tool_mcp_free(struct tool_mcp *m)
@@ -198,6 +211,87 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return true;
 }
 
+/* --- tools that are not in the prompt --------------------------------------------------------- */
+
+static bool always(const void *self)
+{
+    (void)self;
+    return true;
+}
+
+/* How many words of the query the tool has, by parts of words. */
+static int count_matches(const struct offered *o, const char *query)
+{
+    static const char between[] = " \t\r\n,;:._/-";
+    int count = 0;
+    for (size_t len; *(query += strspn(query, between)); query += len) {
+        len = strcspn(query, between);
+        auto_free char *word = mem_strndup(query, len);
+        count += utf8_contains_folded(o->name, word) || utf8_contains_folded(o->description, word);
+    }
+    return count;
+}
+
+/* Gives those with the most words of the query a place. */
+static bool run_search(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    enum { FOUND_MAX = 8, SHOWN_MAX = 200 /* bytes of a description */ };
+    struct tool_mcp *m = context->self;
+    const char *query = json_get_string(args, "query");
+    int found = 0;
+    for (; found < FOUND_MAX; found++) {
+        struct offered *best = NULL;
+        int most = 0;
+        for (size_t i = 0; i < m->tools.len; i++) {
+            struct offered *o = m->tools.items[i];
+            int matches = o->place == 0 ? count_matches(o, query) : 0;
+            best = matches > most ? o : best;
+            most = matches > most ? matches : most;
+        }
+        if (!best)
+            break;
+        best->place = ++m->places;
+        buf_addf(out, "%s%s: ", found > 0 ? "\n" : "", best->name);
+        utf8_add_cut(out, best->description, strlen(best->description), SHOWN_MAX);
+    }
+    m->has_found = found > 0;
+    if (found > 0)
+        buf_addstr(out, "\n\nThey can be called from your next answer on.");
+    else
+        buf_addstr(out, "no further tool has these words; try others");
+    return true;
+}
+
+static const struct tool tool_search = {
+    .spec = {.name = "tool_search",
+             .description = "Find more tools: those of connected servers that are not listed here. "
+                            "Say in a few words what the tool is to do, such as \"create issue\".",
+             .schema = TOOL_SCHEMA("\"query\":{\"type\":\"string\"}", TOOL_NEEDS("\"query\""))},
+    .class = TOOL_EXECUTE, /* offered where the tools are */
+    .consent = CONSENT_GIVEN,
+    .timeout = CONFIG_TOOLS_TIMEOUT,
+    .run = run_search,
+};
+
+/* All new tools get a place, or none does. */
+static void give_places(struct tool_mcp *m)
+{
+    int64_t tokens = 0;
+    bool is_new = false;
+    for (size_t i = 0; i < m->tools.len; i++) {
+        tokens += m->tools.items[i]->tokens;
+        is_new = is_new || m->tools.items[i]->place == 0;
+    }
+    if (!is_new)
+        return;
+    bool fits = m->room == 0 || tokens <= m->room;
+    if (!fits && m->search_place == 0)
+        m->search_place = ++m->places;
+    for (size_t i = 0; i < m->tools.len && m->search_place == 0; i++)
+        if (m->tools.items[i]->place == 0)
+            m->tools.items[i]->place = ++m->places;
+}
+
 /* --- the source ------------------------------------------------------------------------------- */
 
 static char *hints_of(const struct mcp_tool_info *t)
@@ -236,6 +330,7 @@ static void find_tool(struct tool_mcp *m, struct mcp_client *client, const struc
     mem_replace(&o->description, mem_strdup(t->description ? t->description : t->name));
     mem_replace(&o->schema, mem_strdup(t->schema));
     mem_replace(&o->hints, hints_of(t));
+    o->tokens = (int64_t)(strlen(o->name) + strlen(o->description) + strlen(o->schema)) / 4;
 }
 
 static void add_fault(struct buf *faults, const char *name, const char *why)
@@ -277,30 +372,57 @@ static void look(struct tool_mcp *m)
     mem_replace(&m->faults, faults.len > 0 ? buf_take(&faults) : NULL);
 }
 
+static void add_tool(struct toolset *out, struct offered *o)
+{
+    const struct tool row = {
+        .spec = {.name = o->name, .description = o->description, .schema = o->schema},
+        .class = mcp_client_server(o->client)->url ? TOOL_NETWORK : TOOL_EXECUTE,
+        .timeout = CONFIG_TOOLS_TIMEOUT,
+        .check = CHECK_OBJECT,
+        .idle = o->place == 0 ? always : NULL,
+        .run = run,
+        .preview = preview,
+    };
+    toolset_add(out, &row, o);
+}
+
+static int place_order(const void *a, const void *b)
+{
+    const struct offered *const *one = a, *const *two = b;
+    return ((*one)->place > (*two)->place) - ((*one)->place < (*two)->place);
+}
+
+/* In the order in which they got their places, then those without one. */
 static void list(struct tool_host *host, struct toolset *out)
 {
     struct tool_mcp *m = host->mcp;
     if (!m)
         return;
     look(m);
+    give_places(m);
+    m->has_found = false;
+    vec_sort(&m->tools, place_order);
+    bool searches = false;
     for (size_t i = 0; i < m->tools.len; i++) {
         struct offered *o = m->tools.items[i];
-        const struct tool row = {
-            .spec = {.name = o->name, .description = o->description, .schema = o->schema},
-            .class = mcp_client_server(o->client)->url ? TOOL_NETWORK : TOOL_EXECUTE,
-            .timeout = CONFIG_TOOLS_TIMEOUT,
-            .check = CHECK_OBJECT,
-            .run = run,
-            .preview = preview,
-        };
-        toolset_add(out, &row, o);
+        if (m->search_place > 0 && !searches && o->place > m->search_place) {
+            toolset_add(out, &tool_search, m);
+            searches = true;
+        }
+        if (o->place > 0)
+            add_tool(out, o);
     }
+    if (m->search_place > 0 && !searches)
+        toolset_add(out, &tool_search, m);
+    for (size_t i = 0; i < m->tools.len; i++)
+        if (m->tools.items[i]->place == 0)
+            add_tool(out, m->tools.items[i]);
 }
 
 static bool changed(struct tool_host *host)
 {
     struct tool_mcp *m = host->mcp;
-    bool news = m && !m->begun && m->tools.len > 0;
+    bool news = m && (m->has_found || (!m->begun && m->tools.len > 0));
     if (!m)
         return false;
     const int64_t deadline = clock_mono_ms() + MCP_FIRST_WAIT_MS;

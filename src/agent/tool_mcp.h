@@ -24,6 +24,11 @@ void tool_mcp_free(struct tool_mcp *m); /* as tool_mcp_end(); NULL is fine */
 void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers);
 bool tool_mcp_has_begun(const struct tool_mcp *m);
 
+/* The tokens that their tools may take of a request; 0: no limit. Past it tools that are new stay
+ * out of the prompt, which has tool_search in their place: a tool that it finds is in the prompt
+ * from the next request on. What is in the prompt stays there. */
+void tool_mcp_set_room(struct tool_mcp *m, int64_t tokens);
+
 /* Ends the servers, all at once, and waits for that. They have no tools then. NULL is fine. */
 void tool_mcp_end(struct tool_mcp *m);
 

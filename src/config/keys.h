@@ -78,6 +78,8 @@
       "tools or classes that never run; overrides allow and ask")                                  \
     X(TOOLS_MAX_TOKENS, "tools", "max_tokens", INTEGER, "20000", 0, 10000000, "",                  \
       "warn when tool definitions take more than this many tokens of a request; 0: never")         \
+    X(TOOLS_DEFER, "tools", "defer", CHOICE, "auto", 0, 0, "auto off",                             \
+      "tools of MCP servers that take over a tenth of the window wait to be found by tool_search") \
     X(TOOLS_ENVIRONMENT, "tools", "environment", TERMINAL_STRING, "", 0, 0, "",                    \
       "more environment variables for commands of run_command, as NAME or NAME_*")                 \
     X(TOOLS_SANDBOX, "tools", "sandbox", TERMINAL_CHOICE, "on", 0, 0, "on off",                    \

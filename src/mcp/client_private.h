@@ -71,7 +71,7 @@ struct mcp_client {
     size_t heard;         /* bytes since the last answer */
     uint64_t answers;     /* to our requests */
     uint64_t answers_heard;
-    bool has_tools;
+    bool has_tools, listens; /* it has tools, and tells when they change */
     int64_t relist_ms; /* clock_mono_ms() at which a changed list is read; 0: it is not */
     int pages;
     struct mcp_view found; /* tools of a list that is being read */

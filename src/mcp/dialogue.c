@@ -108,7 +108,9 @@ static void note_server(struct mcp_client *c, const char *protocol, const struct
     v->server_version = version ? utf8_clean_line(version) : NULL;
     v->instructions = mem_strdup(json_get_string(result, "instructions"));
     pthread_mutex_unlock(&c->lock);
-    c->has_tools = json_get(json_get(result, "capabilities"), "tools");
+    const struct json *tools = json_get(json_get(result, "capabilities"), "tools");
+    c->has_tools = tools;
+    c->listens = json_get_bool(tools, "listChanged", false);
     c->known = c->era;
     list(c, NULL);
 }
@@ -208,6 +210,14 @@ static void end_list(struct mcp_client *c)
     mcp_tell_state(c, MCP_READY, NULL);
     if (first)
         mcp_dialogue_call(c);
+    /* A server of the newer era tells changes to those alone who ask; over HTTP that would hold a
+     * connection. */
+    if (first && c->listens && c->era == MCP_ERA_MODERN && !c->server->url) {
+        struct params p;
+        params_begin(&p);
+        json_out_pack(&p.out, "notifications:{toolsListChanged:b}", true);
+        (void)ask(c, "subscriptions/listen", &p, 0, NULL);
+    }
 }
 
 static void on_listed(void *client, const struct json *result, const struct rpc_fault *fault)

@@ -72,6 +72,11 @@ void conversation_start_servers(struct conversation *c)
 {
     struct mcp_servers servers;
     bool begun = c->mcp && tool_mcp_has_begun(c->mcp);
+    bool defers = strcmp(config_string(c->config, CONFIG_TOOLS_DEFER), "auto") == 0 &&
+                  strcmp(conversation_offer(c), "full") == 0;
+    enum { SHARE = 10 }; /* of the window, for the tools of servers */
+    if (c->mcp)
+        tool_mcp_set_room(c->mcp, defers ? c->backend.facts.window / SHARE : 0);
     if (!c->mcp || strcmp(conversation_offer(c), "none") == 0 ||
         (begun && c->servers_trusted == c->trust.trusted && !c->servers_changed))
         return;
