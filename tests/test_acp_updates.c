@@ -220,6 +220,21 @@ TEST(a_page_is_fetched_by_its_url)
         "'fetch','rawInput':{'url':'https://example.org/a'},'status':'pending'}\n");
 }
 
+TEST(a_search_of_the_provider_ends_within_the_answer)
+{
+    tell_text(EVENT_CALL_STARTED, NULL);
+    call_tool("s", "web_search", "{\"query\":\"tides\"}");
+    expect(
+        "{'sessionUpdate':'tool_call','toolCallId':'1:s','title':'Search the web for tides','kind':"
+        "'search','rawInput':{'query':'tides'},'status':'pending'}\n");
+    end_tool("s", "web_search", "Tides", false);
+    expect_call("1:s",
+                "'status':'completed','content':[{'type':'content','content':{'type':'text',"
+                "'text':'```\\nTides\\n```\\n'}}],'rawOutput':'Tides'");
+    tell_text(EVENT_CALL_COMPLETED, NULL);
+    expect("");
+}
+
 TEST(passages_that_go_with_a_message_are_a_call)
 {
     struct event *ev = make(EVENT_MEMORY_RECALLED, "where?");
