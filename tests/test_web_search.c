@@ -212,6 +212,25 @@ TEST(test_search_that_fails_or_has_no_end)
     assert_true(t.failure.content_seen);
 }
 
+/* A crash between call and result leaves a call that the API does not get back. */
+TEST(test_call_without_its_own_result)
+{
+    struct message messages[4];
+    queue(BEGIN SEARCH("0") FOUND("1", PAGES) ANSWER END("end_turn"));
+    talk_assert_ok(&t, talk_ask(&t));
+    answer_becomes_history(messages);
+    struct block *result = &messages[2].blocks.items[0];
+    free(result->signature);
+    result->signature = NULL;
+    queue(BEGIN TEXT("0", "Yes.") STOP("0") END("end_turn"));
+    talk_assert_ok(&t, talk_ask(&t));
+    assert_null(strstr(sent(), "srv_1"));
+    assert_null(strstr(sent(), "citations"));
+    assert_non_null(strstr(sent(), "[result of the tool web_search]"));
+    for (size_t i = 0; i < 4; i++)
+        message_release(&messages[i]);
+}
+
 /* A call of another tool keeps its place behind the sources. */
 TEST(test_search_before_a_call)
 {

@@ -39,14 +39,16 @@ static const struct message *message_at(struct outgoing *out, size_t at)
 
 #define ROLE_AT(out, at) ((out)->request->messages[at].role)
 
-/* Message `at` has a block of `type` with the same id. */
+/* Message `at` has a block of `type` with the same id. A call that the provider ran has only the
+ * result that came with it: after a crash or a compaction another may stand there. */
 static bool has_block(struct outgoing *out, size_t at, enum block_type type,
                       const struct block *like)
 {
     const struct message *m = message_at(out, at);
     for (size_t i = 0; i < m->blocks.len; i++) {
         const struct block *b = &m->blocks.items[i];
-        if (b->type == type && b->id && like->id && strcmp(b->id, like->id) == 0)
+        if (b->type == type && b->id && like->id && strcmp(b->id, like->id) == 0 &&
+            !b->signature == !like->signature)
             return true;
     }
     return false;
