@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/acp_client.h"
@@ -618,6 +619,21 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     assert_text(ask("/etc is what?"), "Hello from the scripted model.");
     assert_int_equal(model_server_requests(model), asked + 1);
     ask("/rename Greetings");
+}
+
+TEST(a_skill_is_a_command)
+{
+    struct error e;
+    assert_true(paths_make_dir(support_path(".agents/skills/pdf"), &e));
+    support_write(support_path(".agents/skills/pdf/SKILL.md"),
+                  "---\nname: pdf\ndescription: Reads PDF files.\n---\nDo it with $ARGUMENTS.\n");
+    begin();
+    client_told("available_commands_update");
+    char *told = support_keep(json_print(client_told("available_commands_update")));
+    assert_text(told, "\"name\":\"pdf\"");
+    assert_text(told, "\"label\"");
+    ask("/pdf a form");
+    assert_text(last_body(), "Do it with a form.");
 }
 
 TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_command)

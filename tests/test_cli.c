@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/paths.h"
 #include "config/permissions.h"
 #include "session/capability.h"
 #include "session/operation.h"
@@ -618,6 +619,21 @@ TEST(test_permissions)
     struct json *v = parse_json(ended(0, RUN("permissions", "list", "--json")).out);
     assert_json(v, "{'permissions':[{'number':1,'text':'write_file','scope':'project'}]}");
     assert_int_equal(chdir("/"), 0);
+}
+
+TEST(test_skills)
+{
+    struct error e;
+    expect(RUN("skills"), 0, "There are no skills.");
+    assert_true(paths_make_dir(support_path(".claude/skills/pdf"), &e));
+    support_write(
+        support_path(".claude/skills/pdf/SKILL.md"),
+        "---\nname: pdf\ndescription: Reads PDF files.\nallowed-tools: Bash\n---\nDo it.\n");
+    struct result r = ended(0, RUN("skills"));
+    assert_int_equal(strncmp(r.out, "pdf  (ready, 2 tokens)  ", 24), 0);
+    assert_non_null(strstr(r.out, "/.claude/skills  names the tools Bash"));
+    struct json *v = parse_json(ended(0, RUN("skills", "list", "--json")).out);
+    assert_json(v, "{'skills':[{'name':'pdf','allowed_tools':'Bash','state':'ready'}]}");
 }
 
 /* A faulty call does not count as a refusal. */

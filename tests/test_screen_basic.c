@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "ui/term/tty.h"
@@ -38,6 +39,17 @@ TEST(enter_sends_and_the_answer_comes)
         assert_string_equal(model_server_header(scene_server(), i, "x-api-key"), SCENE_KEY);
         play("=leave", "=restored");
     }
+}
+
+TEST(a_skill_is_a_command)
+{
+    struct error e;
+    assert_true(paths_make_dir(support_path(".agents/skills/pdf"), &e));
+    support_write(support_path(".agents/skills/pdf/SKILL.md"),
+                  "---\nname: pdf\ndescription: Reads PDF files.\n---\nDo it with $ARGUMENTS.\n");
+    play("=open", ":/pd", "Reads PDF files.", ":<tab>", "> /pdf", ":a form<enter>", HELLO,
+         "/pdf a form", "pinned", "=sent 0 Do it with a form.|/pdf a form", ":/skills<enter>",
+         "pdf  (ready, ");
 }
 
 PLAY(a_paste_of_many_lines_does_not_send, "=open",

@@ -39,6 +39,7 @@ static const struct tool_row tool_rows[] = {
     {"task_stop", "execute", NULL, NULL},
     {"fetch_url", "fetch", NULL, "url"},
     {"web_search", "search", N_("Search the web for %s"), "query"},
+    {"skill", "read", N_("Open the skill %s"), "name"},
     {"memory_search", "search", N_("Search memory for %s"), "query"},
     {"memory_read", "read", N_("Read in memory around %s"), "id"},
     {"learned_search", "search", N_("Search what was learned for %s"), "query"},

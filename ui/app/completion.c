@@ -172,9 +172,12 @@ static void offer_commands(struct app *app, const struct target *t, bool asked)
 
 static bool take_skills(struct app *app, struct operation_answer *a, const char *words)
 {
-    (void)app;
-    if (!words)
-        slash_know_skills(a->result);
+    const char *text = editor_text(app->editor);
+    if (words)
+        return true;
+    slash_know_skills(a->result);
+    if (*text == '/' && text[1] && !views_holder(&app->views))
+        completion_follow(app);
     return true;
 }
 
