@@ -244,6 +244,32 @@ TEST(test_search_before_a_call)
     assert_int_equal(t.response.stop_reason, STOP_TOOL_USE);
 }
 
+/* A model of Chat Completions that searches by itself links its pages, or only numbers them. */
+TEST(test_annotations_of_chat_completions)
+{
+    static const char *const texts[][2] = {
+        {"Seen [1].",
+         "Seen [1].\n\n---\n\n1. [A](https://a.example/)\n2. [B \\*](https://b.example/)\n"},
+        {"See [A](https://a.example/) and https://b.example/.",
+         "See [A](https://a.example/) and https://b.example/."}};
+    talk_end(&t);
+    talk_start(&t, &apis[API_OPENAI]);
+    for (size_t i = 0; i < 2; i++) {
+        char *raw = support_text(
+            "data: {'choices':[{'delta':{'content':'%s'}}]}\n\n"
+            "data: "
+            "{'choices':[{'delta':{'annotations':[{'type':'url_citation','url_citation':{'url':"
+            "'https://a.example/','title':'A'}},{'type':'url_citation','url_citation':{'url':"
+            "'https://b.example/','title':'B *'}},{'url_citation':{'url':'file:///x'}}]}}]}\n\n"
+            "data: {'choices':[{'delta':{},'finish_reason':'stop'}]}\n\ndata: [DONE]\n\n",
+            texts[i][0]);
+        queue(raw);
+        talk_assert_ok(&t, talk_ask(&t));
+        assert_string_equal(block(0)->text, texts[i][1]);
+        assert_int_equal(t.response.blocks.len, 1);
+    }
+}
+
 /* Without the tool in the request, such blocks are passed over. */
 TEST(test_search_that_nobody_asked_for)
 {

@@ -155,6 +155,26 @@ static bool take_delta(struct stream *s, const struct json *delta)
     return true;
 }
 
+/* The pages of a model that searches: an answer that has no links to all of them gets a list, whose
+ * numbers are those that its text may use. */
+static void take_sources(struct sources *all, const struct json *annotations)
+{
+    for (const struct json *v = json_first(annotations); v; v = json_next(v)) {
+        const struct json *page = json_get(v, "url_citation");
+        sources_number(all, json_get_string(page, "url"), json_get_string(page, "title"));
+    }
+}
+
+static bool list_sources(struct stream *s, struct sources *all)
+{
+    const struct stream_part *part = stream_last(s);
+    bool text = part && part->type == BLOCK_TEXT;
+    for (size_t i = 0; text && i < all->len; i++)
+        if (!strstr(part->text.data, all->items[i].url))
+            return stream_list_sources(s, all);
+    return true;
+}
+
 static bool take_event(struct stream *s, void *state, const struct json *event)
 {
     static const struct {
@@ -165,7 +185,6 @@ static bool take_event(struct stream *s, void *state, const struct json *event)
         {"tool_calls", STOP_TOOL_USE},    {"function_call", STOP_TOOL_USE},
         {"content_filter", STOP_REFUSAL},
     };
-    (void)state;
     stream_set_once(&s->response->model, json_get_string(event, "model"));
     const struct json *usage = json_get(event, "usage");
     struct usage *u = &s->response->usage;
@@ -175,13 +194,14 @@ static bool take_event(struct stream *s, void *state, const struct json *event)
     const struct json *choice = json_first(json_get(event, "choices"));
     if (!take_delta(s, json_get(choice, "delta")))
         return false;
+    take_sources(state, json_get(json_get(choice, "delta"), "annotations"));
     const char *reason = json_get_string(choice, "finish_reason");
     if (reason && *reason)
         stream_stop(s, STOP_OTHER);
     for (size_t i = 0; reason && i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(reason, reasons[i].name) == 0)
             stream_stop(s, reasons[i].reason);
-    return true;
+    return !reason || !*reason || list_sources(s, state);
 }
 
 static const struct dialect dialect = {
@@ -193,9 +213,11 @@ static const struct dialect dialect = {
 bool openai_complete(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *f)
 {
+    AUTO(sources_release) struct sources sources = {.items = NULL};
     struct outgoing_body body;
     openai_body(&body, call->config, request, is_vendor(call->endpoint->base_url));
-    return exchange_stream(call, &dialect, "/chat/completions", &body, request, response, NULL, f);
+    return exchange_stream(call, &dialect, "/chat/completions", &body, request, response, &sources,
+                           f);
 }
 
 bool openai_window(const struct provider_call *call, const char *model, int64_t *tokens)
