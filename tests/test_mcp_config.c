@@ -84,7 +84,7 @@ TEST(a_program_and_an_address_are_read)
     assert_string_equal(files->origin, "project");
     assert_string_equal(files->shown,
                         "npx -y 'a b' ${HOME}/x ${NOT:-there}; in sub; "
-                        "environment: KEY=Bearer ${TOKEN}, SECRET");
+                        "environment: KEY=Bearer ${TOKEN}, SECRET=s3");
     assert_non_null(strstr(files->definition, "Bearer ${TOKEN}"));
     assert_true(mcp_server_offers(files, "read"));
     assert_false(mcp_server_offers(files, "write"));
@@ -93,6 +93,22 @@ TEST(a_program_and_an_address_are_read)
     assert_string_equal(web->headers.items[0].value, "abc");
     assert_int_equal(web->timeout_s, 5);
     assert_string_equal(web->shown, "https://****@example.org/mcp; headers: X-Key=${TOKEN}");
+}
+
+/* A value of a project can start a program. One of the user's file may be a key. */
+TEST(values_of_a_foreign_environment_are_shown)
+{
+    AUTO(buf_release) struct buf value = BUF_INIT;
+    while (value.len < 300)
+        buf_addch(&value, 'v');
+    put_project(support_text("{'mcpServers': {'a': {'command': 'x', 'env': {'LD_PRELOAD':"
+                             " './x\\u001b.so', 'LONG': '%s'}, 'headers': {'K': 'key'}}}}",
+                             value.data));
+    read_all("{'b': {'command': 'x', 'env': {'KEY': 'secret'}}}");
+    assert_string_equal(at(0)->shown, "x; environment: KEY");
+    assert_string_equal(at(1)->shown, support_text("x; environment: LD_PRELOAD=./x␛.so, "
+                                                   "LONG=%.200s…; headers: K",
+                                                   value.data));
 }
 
 TEST(a_broken_server_is_listed_and_hides_no_other)

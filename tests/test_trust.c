@@ -342,7 +342,7 @@ TEST(servers_of_a_project_wait_for_trust)
     support_write(support_path("x.py"), "print()");
     const char *all = gathered();
     assert_string_equal(all,
-                        support_text("a|%s|./run.sh data.json ../x.py; in tools; environment: KEY\n"
+                        support_text("a|%s|./run.sh data.json ../x.py; in tools; environment: KEY=1\n"
                                      "tools/./run.sh||echo\ntools/../x.py||print()\n"
                                      "b|%s|https://example.org/\n",
                                      parts.items.items[0].detail, parts.items.items[3].detail));

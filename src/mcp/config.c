@@ -19,7 +19,8 @@
 
 enum {
     TEXT_BYTES = 1 << 16, /* of a member, also after variables were replaced */
-    LIST_LENGTH = 1024    /* of args, env, headers and tools */
+    LIST_LENGTH = 1024,   /* of args, env, headers and tools */
+    VALUE_BYTES = 200     /* of a value without a variable, as it is shown */
 };
 
 /* --- the members of a server ------------------------------------------------------------------ */
@@ -199,20 +200,27 @@ static void show_word(struct buf *out, const char *word)
         buf_addch(out, '\'');
 }
 
-/* A value is shown where it has a variable: which one a foreign project reads is for the user to
- * see. Another value may be a key. */
-static void show_pairs(struct buf *out, const char *title, const struct mcp_pairs *pairs)
+/* A value may be a key. It is shown where it has a variable, because the user sees then which one a
+ * foreign project reads, and in an environment of a foreign file (`foreign`), because a value such
+ * as that of LD_PRELOAD starts a program. */
+static void show_pairs(struct buf *out, const char *title, const struct mcp_pairs *pairs,
+                       bool foreign)
 {
     for (size_t i = 0; i < pairs->len; i++) {
         const struct mcp_pair *p = &pairs->items[i];
+        size_t len = strlen(p->value), some = utf8_cut_bytes(p->value, len, VALUE_BYTES);
         bool reads = strstr(p->value, "${");
-        buf_addf(out, "%s%s%s%s", i == 0 ? title : ", ", p->name, reads ? "=" : "",
-                 reads ? p->value : "");
+        buf_addf(out, "%s%s", i == 0 ? title : ", ", p->name);
+        if (reads)
+            buf_addf(out, "=%s", p->value);
+        else if (foreign)
+            buf_addf(out, "=%.*s%s", (int)some, p->value, some < len ? "…" : "");
     }
 }
 
 static char *show(const struct mcp_server *s)
 {
+    bool foreign = strcmp(s->origin, "project") == 0 || strcmp(s->origin, "plugin") == 0;
     AUTO(buf_release) struct buf raw = BUF_INIT, out = BUF_INIT;
     if (s->url)
         (void)url_mask(&raw, s->url);
@@ -226,8 +234,8 @@ static char *show(const struct mcp_server *s)
         buf_addf(&raw, "; headers by the command: %s", s->headers_command);
     if (s->cwd)
         buf_addf(&raw, "; in %s", s->cwd);
-    show_pairs(&raw, "; environment: ", &s->env);
-    show_pairs(&raw, "; headers: ", &s->headers);
+    show_pairs(&raw, "; environment: ", &s->env, foreign);
+    show_pairs(&raw, "; headers: ", &s->headers, false);
     utf8_reveal(&out, raw.data, raw.len, UTF8_ONE_LINE);
     return buf_take(&out);
 }
