@@ -597,6 +597,11 @@ TEST(test_run_allows_commands)
     unsetenv("TIRO_TOOLS_SANDBOX");
     assert_int_equal(access("made", F_OK), 0);
     expect(RUN("run", "--tools", "full", "--allow", "git", "go"), 1, "name a sub-command");
+    const struct reply stays = {.tool_name = "run_command",
+                                .tool_args = "{\"command\":\"sleep 600\",\"background\":true}"};
+    model_server_queue(s, &stays);
+    expect(RUN("run", "-q", "--tools", "full", "--allow", "sleep", "go"), 0,
+           "tiro: 1 command in the background was ended.\n");
     assert_int_equal(chdir("/"), 0);
     end_server(s);
 }

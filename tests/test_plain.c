@@ -277,6 +277,11 @@ PLAY(tools_ask_and_the_next_line_answers, "=calls run_command {\"command\":\"tou
      "=says Made.", "=pipe full|make it\nyes, do\n yes \n", /* the first is no answer: it waits */
      "=then Queued", "=then Made.", "=then you: yes, do", "=made made");
 
+PLAY(commands_in_the_background_end_with_it,
+     "=calls run_command {\"command\":\"sleep 600\",\"background\":true}", "=says It runs.",
+     "=pipe full|go\nyes\n", "=then in the background, in ", "=then It runs.",
+     "=then 1 command in the background was ended.");
+
 PLAY(a_project_is_trusted_by_a_line, "=brings one", "=says Hello.", "=pipe none|hello\nno\n",
      "=then Do you trust the programs of this project?:", "=then hook Stop:\n    echo one >> ran",
      "=then Trust them? no, yes (in this session), or project (always):", "=then Hello.",

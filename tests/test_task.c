@@ -267,3 +267,21 @@ TEST(the_end_of_a_command_is_told)
     surface_ask(s, "And then?");
     assert_says(surface_last_body(), "!has ended");
 }
+
+/* A surface that runs commands itself has no background for them. */
+TEST(a_command_of_the_editor_stays_in_front)
+{
+    struct engine_options options = surface_options(NULL, true);
+    options.tools = "full";
+    options.allow = "execute";
+    options.can_ask = options.helps_tools = true;
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
+    queue("{\"command\":\"make\"}");
+    surface_send(s, &operation_turn_start, "go");
+    surface_expect(s, NOTICE_RUN);
+    const struct operation_answer *a = surface_call(s, &operation_turn_background, NULL);
+    assert_int_equal(a->error.code, ERR_USAGE);
+    assert_says(a->error.text, "the editor runs this command");
+    surface_send(s, &operation_turn_interrupt, NULL);
+    surface_expect_idle(s);
+}

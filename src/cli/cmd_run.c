@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
@@ -118,6 +119,7 @@ struct turn {
     bool sent, over;
     bool closed; /* standard output is closed */
     int signal;  /* the signal that interrupted; 0: none */
+    int tasks;   /* commands in the background */
     struct error error;
 };
 
@@ -194,6 +196,9 @@ static void handle(struct turn *t, const struct notice *n)
             t->over = true;
         }
         break;
+    case NOTICE_TASKS:
+        t->tasks = n->meters.tasks;
+        break;
     case NOTICE_ERROR:
         fail(t, &n->error);
         t->over = t->over || !t->sent; /* no turn follows an error before it */
@@ -255,6 +260,14 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
         fflush(stdout);
     }
     engine_free(t.engine);
+    if (t.tasks > 0) {
+        fprintf(stderr, "tiro: ");
+        fprintf(stderr,
+                ngettext("%d command in the background was ended.",
+                         "%d commands in the background were ended.", (unsigned long)t.tasks),
+                t.tasks);
+        fputc('\n', stderr);
+    }
     bool stopped = out.end && (out.end->stop_reason == STOP_MAX_CALLS ||
                                out.end->stop_reason == STOP_REPEATED);
     if (t.signal) /* the user asked for the interrupt, so no error is printed */

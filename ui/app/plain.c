@@ -11,6 +11,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "ui/app/app.h"
+#include "ui/app/notices.h"
 #include "ui/app/slash.h"
 #include "ui/term/rows.h"
 #include "ui/term/tty.h"
@@ -269,7 +270,10 @@ int plain_run(const struct ui_options *options, struct error *e)
     greet(&p);
     p.engine = engine_new(options->engine);
     bool ok = run_loop(&p, e);
+    auto_free char *ended = notices_task(&(struct notice){.flag = true, .number = p.tasks});
     plain_end_line(&p.out);
+    if (ended)
+        plain_write(&p.out, ended);
     engine_free(p.engine);
 
     errno = p.out.failed;

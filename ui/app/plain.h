@@ -43,6 +43,7 @@ struct plain {
     bool running; /* the engine has reported it */
     bool compacting;
     bool failed; /* the last turn */
+    int tasks;   /* commands in the background */
     int64_t began_ms;
     char *waiting; /* the message that is sent when the turn ends; NULL: none */
     char *unsent;  /* the message that /retry sends: a draft, or one that was refused; NULL: none */

@@ -431,6 +431,7 @@ void plain_take(struct plain *p, struct notice *n)
                      sessions);
         break;
     case NOTICE_TASKS:
+        p->tasks = n->meters.tasks;
         text = notices_task(n);
         if (text)
             plain_write(&p->out, text);
