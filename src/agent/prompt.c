@@ -260,7 +260,7 @@ void prompt_warn(struct turn *t, const struct context *prompt)
                    mem_strdup(t->a->skills ? t->a->skills : ""));
     const char *servers = mcp ? tool_mcp_faults(mcp) : NULL;
     warn_once(t, &told->servers, "mcp",
-              servers ? mem_printf("servers of MCP cannot be used: %s", servers) : NULL);
+              servers ? mem_printf("MCP servers that cannot be used: %s", servers) : NULL);
     warn_once(t, &told->tools, "many_tools",
               tools_warning(prompt, config_integer(t->a->config, CONFIG_TOOLS_MAX_TOKENS)));
 }
