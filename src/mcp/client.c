@@ -298,7 +298,7 @@ static void *run(void *client)
 
 /* --- the other threads ------------------------------------------------------------------------ */
 
-struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory)
+struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *directory)
 {
     struct mcp_client *c = mem_alloc(sizeof *c);
     c->server = server;
@@ -309,6 +309,12 @@ struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *d
     buf_init(&c->log, 0);
     c->wakeup =
         (struct wakeup){.fd = mailbox_fd(c->orders), .go_on = mcp_take_orders, .context = c};
+    return c;
+}
+
+struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory)
+{
+    struct mcp_client *c = mcp_client_make(server, directory);
     c->wanted = true;
     c->threaded = thread_start(&c->thread, run, c);
     if (!c->threaded)

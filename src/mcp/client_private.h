@@ -80,6 +80,9 @@ struct mcp_client {
 
 /* --- client.c --- */
 
+/* A client without its thread, which does nothing. */
+struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *directory);
+
 /* Handles the orders that wait; false: the connection must stop at once. */
 bool mcp_take_orders(void *client);
 

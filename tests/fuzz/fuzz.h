@@ -56,7 +56,8 @@
     X(learned, 32768)                                                                              \
     X(doclist, 65536)                                                                              \
     X(document, 16384)                                                                             \
-    X(mcp, 16384)
+    X(mcp, 16384)                                                                                  \
+    X(mcp_client, 65536)
 
 /* Returns 0 if the input is worth keeping, -1 if not. */
 typedef int fuzz_fn(const uint8_t *data, size_t size);

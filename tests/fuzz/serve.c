@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "mcp/client_private.h"
 #include "rpc/peer.h"
 #include "serve/acp_private.h"
 #include "serve/acp_updates.h"
@@ -460,5 +461,43 @@ int fuzz_http_request(const uint8_t *data, size_t size)
     check_head(&h);
     vec_release(&h.fields);
     free(text);
+    return 0;
+}
+
+/* --- what a server of MCP says to its client ---------------------------------------------------
+ */
+
+/* The lines of a server, while a call waits; what the client says is dropped. */
+int fuzz_mcp_client(const uint8_t *data, size_t size)
+{
+    char name[] = "fuzz";
+    const struct mcp_server server = {.name = name, .command = name};
+    struct mcp_client *c = mcp_client_make(&server, "/");
+    struct error e;
+    bool ok = true;
+    mcp_dialogue_begin(c);
+    c->call =
+        (struct mcp_running){.number = 1, .tool = mem_strdup("tool"), .args = mem_strdup("{}")};
+    for (size_t at = 0; ok && at < size;) {
+        const uint8_t *end = memchr(data + at, '\n', size - at);
+        size_t len = end ? (size_t)(end + 1 - (data + at)) : size - at, waits;
+        ok = mcp_dialogue_heard(c, len) && rpc_peer_feed(c->peer, (const char *)data + at, len, &e);
+        (void)mcp_dialogue_due(c);
+        (void)rpc_peer_output(c->peer, &waits);
+        rpc_peer_wrote(c->peer, waits);
+        at += len;
+    }
+    mcp_dialogue_end(c);
+    struct mcp_view v;
+    mcp_client_view(c, &v);
+    FUZZ_CHECK(v.tools.len <= MCP_TOOLS_MAX);
+    for (size_t i = 0; i < v.tools.len; i++) {
+        const struct mcp_tool_info *t = &v.tools.items[i];
+        FUZZ_CHECK(*t->name && strlen(t->name) <= MCP_NAME_MAX);
+        FUZZ_CHECK(strlen(t->schema) <= MCP_SCHEMA_MAX && *t->schema == '{');
+        FUZZ_CHECK(utf8_valid(t->schema, strlen(t->schema)));
+    }
+    mcp_view_release(&v);
+    mcp_client_free(c);
     return 0;
 }
