@@ -174,6 +174,21 @@ TEST(the_nearest_wins_and_the_others_are_listed)
     assert_non_null(strstr(found.items.items[2].detail, "/home/.agents/skills/pdf/SKILL.md"));
 }
 
+TEST(a_project_has_its_places_up_to_its_top)
+{
+    write_file("home/work/.git/HEAD", "");
+    write_skill("home/work/a/b/.claude/skills", "pdf", "description: near", "");
+    write_skill("home/work/.agents/skills", "pdf", "description: top", "");
+    write_file("home/work/a/.claude/commands/fix.md", "Fix it.\n");
+    write_skill("home/.agents/skills", "own", "description: above the project", "");
+    skills_add_project(&found, support_path("home/work/a/b"), support_path("home"));
+    assert_string_equal(told(), "pdf: ready\n/fix: ready\npdf: shadowed, \n");
+    assert_string_equal(skills_find(&found, "pdf")->description, "near");
+    skills_release(&found);
+    skills_add_project(&found, support_path("home"), support_path("home")); /* the user's own */
+    assert_int_equal(found.items.len, 0);
+}
+
 TEST(no_link_of_a_project_leads_out)
 {
     write_file("secret/SKILL.md", "---\nname: secret\ndescription: keys\n---\n");

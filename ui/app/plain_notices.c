@@ -365,6 +365,7 @@ static void take_answer(struct plain *p, struct notice *n)
     }
     bool background = operation_answers(a, &operation_turn_background);
     bool silent = (a->error.code == ERR_SESSION_NOT_RUNNING && !background) ||
+                  (operation_answers(a, &operation_skill_list) && !take) ||
                   operation_answers(a, &operation_session_set_draft) ||
                   (a->error.code == ERR_INTERRUPTED && compaction);
     struct fault fault = {&a->error, a->request->operation, a->request->params};
