@@ -345,6 +345,7 @@ EXTRA_DIST += \
 	tests/counterparts/mcp_inspector.mjs \
 	tests/counterparts/mcp_place.mjs \
 	tests/counterparts/mcp_sdk.mjs \
+	tests/counterparts/mcp_servers.mjs \
 	tests/counterparts/package-lock.json \
 	tests/counterparts/package.json \
 	tests/counterparts/run
