@@ -549,7 +549,11 @@ bool anthropic_complete(const struct provider_call *call, const struct request *
         write_body(&body, call->config, request, pauses > 0 ? response : NULL, &answer);
         ok = exchange_stream(call, &dialect, "/v1/messages", &body, request, response, &answer, f);
         f->content_seen = f->content_seen || pauses > 0;
-        if (!ok || response->stop_reason != STOP_PAUSE || answer.open.len == 0)
+        bool calls = false; /* of other tools, which run first */
+        for (size_t i = 0; i < response->blocks.len; i++)
+            calls = calls || (response->blocks.items[i].type == BLOCK_TOOL_CALL &&
+                              !response->blocks.items[i].signature);
+        if (!ok || calls || response->stop_reason != STOP_PAUSE || answer.open.len == 0)
             break;
         answer.before = response->usage;
     }
