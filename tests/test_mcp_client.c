@@ -450,15 +450,22 @@ TEST(a_modern_server_is_reached_by_http)
     server.headers = (struct mcp_pairs){&key, 1, 1};
     REACH(
         {.begin = answer_to(1, "{'supportedVersions':['2026-07-28'],'capabilities':{'tools':{}}}")},
-        {.begin = answer_to(2, TOOLS)}, {.begin = answer_to(3, RESULT("by http"))});
+        {.begin =
+             answer_to(2,
+                       "{'tools':[{'name':'bad','inputSchema':{'type':'object','properties':{'a':"
+                       "{'type':'number','x-mcp-header':'A'}}}},"
+                       "{'name':'echo','inputSchema':{'type':'object','properties':{'text':"
+                       "{'type':'string','x-mcp-header':'Text'}}}}]}")},
+        {.begin = answer_to(3, RESULT("by http"))});
     ready();
     assert_string_equal(view.protocol, "2026-07-28");
+    assert_false(has_tool("bad"));
     assert_string_equal(call("echo"), "by http");
     heard("POST /mcp HTTP/1.1\r\n");
     heard("Authorization: Bearer k\r\n");
     heard("MCP-Protocol-Version: 2026-07-28\r\n");
     heard("Mcp-Method: server/discover\r\n");
-    heard("Mcp-Method: tools/call\r\nMcp-Name: echo\r\n");
+    heard("Mcp-Method: tools/call\r\nMcp-Name: echo\r\nMcp-Param-Text: some words\r\n");
     heard("\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"");
     server.headers = (struct mcp_pairs){NULL, 0, 0};
 }

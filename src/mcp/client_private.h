@@ -11,6 +11,7 @@
 #include "rpc/peer.h"
 
 #define MCP_META "io.modelcontextprotocol/"
+#define MCP_HEADER "x-mcp-header" /* in a schema: HTTP repeats the argument in a header */
 #define MCP_MODERN "2026-07-28" /* without a handshake; those before it begin with initialize */
 #define MCP_LEGACY "2025-11-25" /* the newest of them */
 
@@ -64,6 +65,7 @@ struct mcp_client {
     bool slow; /* the probe was not answered in time, or it died of it: the older era is tried */
     enum mcp_phase phase;
     int64_t phase_end_ms; /* until it is MCP_WORKS; 0: none */
+    bool rejected;        /* the version was, and asked about once more */
     bool closes;          /* it is to end, softly */
     int64_t closes_ms;    /* clock_mono_ms() at which that was decided */
     bool afresh;          /* … to be begun again at once */

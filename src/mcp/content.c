@@ -1,6 +1,7 @@
 /* What comes from a server for the model: the list of its tools, and results. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/utf8.h"
@@ -34,6 +35,31 @@ static char *schema_of(const struct json *tool)
     return json_print(schema);
 }
 
+/* Whether the arguments that HTTP repeats in headers (x-mcp-header) can be: the specification wants
+ * a tool with another one left out. */
+static bool headers_fit(const struct json *properties)
+{
+    static const char token[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        "0123456789!#$%&'*+-.^_`|~";
+    for (const struct json *p = json_first(properties); p; p = json_next(p)) {
+        const struct json *header = json_get(p, MCP_HEADER);
+        const char *name = json_string(header), *type = json_get_string(p, "type");
+        if (!header)
+            continue;
+        if (!name || !*name || name[strspn(name, token)] || !type ||
+            (strcmp(type, "string") != 0 && strcmp(type, "integer") != 0 &&
+             strcmp(type, "boolean") != 0))
+            return false;
+        for (const struct json *q = json_first(properties); q != p; q = json_next(q)) {
+            const char *other = json_get_string(q, MCP_HEADER);
+            if (other && strcasecmp(other, name) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
 void mcp_take_tools(struct mcp_client *c, const struct json *tools)
 {
     for (const struct json *t = json_first(tools); t; t = json_next(t)) {
@@ -43,6 +69,8 @@ void mcp_take_tools(struct mcp_client *c, const struct json *tools)
             name && *name && strlen(name) <= MCP_NAME_MAX && c->found.tools.len < MCP_TOOLS_MAX;
         for (size_t i = 0; fits && i < c->found.tools.len; i++)
             fits = strcmp(c->found.tools.items[i].name, name) != 0;
+        if (fits && c->server->url && c->era == MCP_ERA_MODERN)
+            fits = headers_fit(json_get(json_get(t, "inputSchema"), "properties"));
         char *schema = fits ? schema_of(t) : NULL;
         size_t len = schema ? strlen(schema) : 0;
         if (!schema || len > MCP_SCHEMA_MAX || c->schema_bytes + len > MCP_SCHEMAS_MAX) {

@@ -19,6 +19,7 @@ enum {
     UNSUPPORTED = -32022 /* version, in an error */
 };
 
+static void discover(struct mcp_client *c, int wait_ms);
 static void initialize(struct mcp_client *c);
 static void list(struct mcp_client *c, const char *cursor);
 
@@ -126,6 +127,14 @@ static void on_discovered(void *client, const struct json *result, const struct 
         if (json_string(v) && strcmp(json_string(v), MCP_MODERN) == 0) {
             note_server(c, MCP_MODERN, result,
                         json_get(json_get(result, "_meta"), MCP_META "serverInfo"));
+            return;
+        }
+    const struct json *supported = fault ? json_get(fault->data, "supported") : NULL;
+    for (const struct json *v = json_first(supported); v && !c->rejected; v = json_next(v))
+        if (fault->code == UNSUPPORTED && json_string(v) &&
+            strcmp(json_string(v), MCP_MODERN) == 0) {
+            c->rejected = true;
+            discover(c, MCP_START_MS);
             return;
         }
     if (c->slow) {
@@ -417,7 +426,7 @@ void mcp_dialogue_begin(struct mcp_client *c)
         .request = on_request, .notification = on_notification, .cancels_as_mcp = true};
     c->peer = rpc_peer_new(&handlers, c);
     c->phase = MCP_SILENT;
-    c->closes = c->afresh = false;
+    c->closes = c->afresh = c->rejected = false;
     c->heard = 0;
     c->relist_ms = 0;
     c->pages = 0;

@@ -53,6 +53,29 @@ static void add_value(struct http_headers *h, const char *name, const char *valu
         http_headers_add(h, "%s: =?base64?%s?=", name, encoded);
 }
 
+/* The arguments that the schema of the tool wants in headers, too. */
+static void add_arguments(const struct mcp_client *c, const char *tool, const struct json *args,
+                          struct http_headers *h)
+{
+    size_t i = 0;
+    while (i < c->view.tools.len && strcmp(c->view.tools.items[i].name, tool) != 0)
+        i++;
+    if (i == c->view.tools.len)
+        return;
+    const char *text = c->view.tools.items[i].schema;
+    AUTO(json_free_local) struct json *schema = json_parse(text, strlen(text), NULL);
+    const struct json *properties = json_get(schema, "properties");
+    for (const struct json *p = json_first(properties); p; p = json_next(p)) {
+        const char *header = json_get_string(p, MCP_HEADER);
+        const struct json *value = json_get(args, json_name(p));
+        if (!header || json_type(value) == JSON_NULL)
+            continue;
+        auto_free char *full = mem_printf("Mcp-Param-%s", header);
+        auto_free char *json = json_print(value);
+        add_value(h, full, json_string(value) ? json_string(value) : json);
+    }
+}
+
 static void add_headers(const struct link *l, const struct post *p, struct http_headers *h)
 {
     const struct mcp_client *c = l->c;
@@ -73,8 +96,10 @@ static void add_headers(const struct link *l, const struct post *p, struct http_
         return;
     const char *name = json_get_string(json_get(p->message, "params"), "name");
     add_value(h, "Mcp-Method", p->method);
-    if (name)
-        add_value(h, "Mcp-Name", name);
+    if (!name)
+        return;
+    add_value(h, "Mcp-Name", name);
+    add_arguments(c, name, json_get(json_get(p->message, "params"), "arguments"), h);
 }
 
 /* --- one POST --------------------------------------------------------------------------------- */
