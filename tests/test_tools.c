@@ -335,6 +335,17 @@ TEST(a_session_allows_no_other_program)
                 {"cat \".ss\"h/config", NULL},
                 {"grep --file=.netrc x", NULL},
                 {"cp .env x", NULL},
+                {"cat .en?", NULL}, /* patterns that can find one */
+                {"cat .e[m-o]v", NULL},
+                {"cat ./*", NULL},
+                {"cat src/i*", NULL},
+                {"cat server.p?m", NULL},
+                {"cat .s*/config", NULL},
+                {"cat a*b*c*d*e*f*g*h*i*j*k*l*m*n*o*p*q*r*s*t*.key", NULL},
+                {"cat src/*.c", "`cat …`"},
+                {"cat src/*/x.c", "`cat …`"},
+                {"cat src/a?.md", "`cat …`"},
+                {"grep 'a.*' x", "`grep …`"},
                 {"", NULL}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(json_free_local) struct json *args = json_new_object();

@@ -1,5 +1,6 @@
 #include "agent/approval.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -51,15 +52,36 @@ const char *const guard_keys[] = {".ssh",
                                   "*.kdbx",
                                   NULL};
 
+/* Whether a name fits both: the pattern of a place of keys, and a name or a pattern of the shell, in
+ * which brackets are taken as any character. The shell finds no name with a dot at its beginning by
+ * a pattern without it, and all places that are directories have that dot. */
 static bool name_fits(const char *pattern, size_t pattern_len, const char *name, size_t len)
 {
-    if (pattern[0] == '*') {
-        size_t tail = pattern_len - 1;
-        return len >= tail && strncasecmp(name + len - tail, pattern + 1, tail) == 0;
+    uint32_t at = 1; /* bit i: the name so far can have used i characters of the pattern */
+    if (strchr("*?[", *name) && (*pattern == '.' || name[len] == '/'))
+        return false;
+    if (*name == '*' && pattern[pattern_len - 1] == '*')
+        pattern_len--; /* "*.c" could find id_rsa.c, which is no key */
+    for (size_t n = 0; n < len; n++) {
+        uint32_t next = 0;
+        bool reached = false, any = name[n] == '?' || name[n] == '[';
+        for (size_t i = 0; i <= pattern_len; i++) {
+            bool here = at >> i & 1, star = i < pattern_len && pattern[i] == '*';
+            reached = reached || here;
+            if (here && star)
+                at |= UINT32_C(2) << i;
+            if ((reached && name[n] == '*') || (here && star))
+                next |= UINT32_C(1) << i;
+            else if (here && i < pattern_len && (any || strncasecmp(name + n, pattern + i, 1) == 0))
+                next |= UINT32_C(2) << i;
+        }
+        const char *close = name[n] == '[' ? memchr(name + n, ']', len - n) : NULL;
+        n = close ? (size_t)(close - name) : n;
+        if (!(at = next))
+            return false;
     }
-    if (pattern[pattern_len - 1] == '*')
-        return len >= pattern_len - 1 && strncasecmp(name, pattern, pattern_len - 1) == 0;
-    return len == pattern_len && strncasecmp(name, pattern, len) == 0;
+    return at >> pattern_len & 1 ||
+           (pattern[pattern_len - 1] == '*' && at >> (pattern_len - 1) & 1);
 }
 
 /* Where the last name of the path begins. */

@@ -30,7 +30,8 @@ struct guard {
 void guard_init(struct guard *g);
 void guard_release(struct guard *g);
 
-/* Whether this absolute, resolved path is a guarded place, or is beneath one. */
+/* Whether this absolute, resolved path is a guarded place, or is beneath one. It may also be a word
+ * of a command, whose patterns (*, ?, []) then count if they can find such a place. */
 bool guard_covers(const struct guard *g, const char *path);
 
 /* As guard_covers(), for a path whose directory is known to be on no guarded way: looks at the end

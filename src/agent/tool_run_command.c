@@ -305,9 +305,9 @@ static bool preview(const struct tool_context *context, const struct json *args,
     return true;
 }
 
-/* Whether a word of the command names a place of keys, which a person who allows `cat …` does not
- * mean. A command can reach these places by other names, such as a pattern; only a sandbox hides
- * them. */
+/* Whether a word of the command names a place of keys, or is a pattern that can find one, which a
+ * person who allows `cat …` does not mean. A command can reach these places in other ways, such as
+ * `grep -r`; only a sandbox hides them. */
 static bool names_keys(const char *command)
 {
     static const char between[] = " \t=";
@@ -315,9 +315,11 @@ static bool names_keys(const char *command)
     auto_free char *unquoted = mem_strdup(command);
     bool named = false;
     char *to = unquoted;
-    for (const char *p = command; *p; p++)
-        if (*p != '\'' && *p != '"') /* the shell joins .s""sh */
-            *to++ = *p;
+    for (const char *p = command, *quoted = NULL; *p; p++)
+        if (quoted ? *p == *quoted : *p == '\'' || *p == '"') /* the shell joins .s""sh */
+            quoted = quoted ? NULL : p;
+        else
+            *to++ = quoted && strchr("*?[", *p) ? '+' : *p; /* there it is no pattern */
     *to = '\0';
     for (const char *p = unquoted + strspn(unquoted, between); *p && !named;) {
         size_t len = strcspn(p, between);
