@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "knowledge/memory_prompt.h"
 #include "knowledge/project.h"
 #include "tests/steps.h"
@@ -108,6 +109,30 @@ TEST(what_cannot_be_read_is_named_and_waited_for_by_nobody)
     read_in("top/a/b");
     assert_string_equal(texts(), "near ");
     assert_says(in.faults, "top/AGENTS.md", "top/a/AGENTS.md");
+}
+
+TEST(a_file_too_large_costs_nothing)
+{
+    int64_t before = clock_mono_ms();
+    support_write(support_path("top/AGENTS.md"), "");
+    assert_int_equal(truncate(support_path("top/AGENTS.md"), (off_t)1 << 30), 0);
+    support_write(support_path("top/a/AGENTS.md"), "near");
+    read_in("top/a");
+    assert_string_equal(texts(), "near ");
+    assert_says(in.faults, "top/AGENTS.md is too long");
+    assert_true(clock_mono_ms() - before < 1000); /* it is not read */
+}
+
+/* Nobody follows a .git that says where the repository is. */
+TEST(a_git_file_leads_nowhere)
+{
+    mkdir(support_path("top/a/b/c"), 0700);
+    support_write(support_path("top/AGENTS.md"), "outside");
+    support_write(support_path("top/a/b/.git"), support_text("gitdir: %s\n", support_path("top")));
+    support_write(support_path("top/a/b/AGENTS.md"), "inside");
+    read_in("top/a/b/c");
+    assert_string_equal(texts(), "inside ");
+    assert_null(in.faults);
 }
 
 /* --- the graph --- */
