@@ -203,8 +203,10 @@ const struct operation operation_permission_list = {
     OPERATION("permission/list", OWNER, CONVERSATION,
               "Lists what the user allowed tools in a session and always in its project, and takes "
               "a permission back."),
-    SLASH("permissions", "[N]",
-          N_("list what you allowed tools beyond once; with its number or text: take it back")),
+    SLASH(
+        "permissions", "[N]",
+        N_("list what you allowed tools beyond once and which projects you trust; with its number "
+           "or text: take it back")),
     COMMAND("permissions list", "", N_("list what tools may always do in this project")),
     .lines = "permissions",
     .line = "{number}  {text}  ({scope})",

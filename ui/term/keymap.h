@@ -60,7 +60,8 @@ struct key {
     X(LEAVE, "leave", "ctrl-d", N_("delete to the right; leave when the editor is empty"))         \
     X(SUSPEND, "suspend", "ctrl-z", N_("suspend tiro; \"fg\" in the shell continues it"))          \
     X(COMPLETE, "complete", "tab",                                                                 \
-      N_("complete a /command or an @path; in the session list: go to the preview"))               \
+      N_("complete a /command or an @path; when a tool asks: go to the question; in the session "  \
+         "list: go to the preview"))                                                               \
     X(HISTORY, "history", "ctrl-r", N_("search your earlier messages"))                            \
     X(EXTERNAL, "external_editor", "ctrl-g", N_("edit the message in $EDITOR"))                    \
     X(DRAFT_FOCUS, "draft_focus", "alt-g",                                                         \
