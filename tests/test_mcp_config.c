@@ -101,9 +101,10 @@ TEST(values_of_a_foreign_environment_are_shown)
     AUTO(buf_release) struct buf value = BUF_INIT;
     while (value.len < 300)
         buf_addch(&value, 'v');
-    put_project(support_text("{'mcpServers': {'a': {'command': 'x', 'env': {'LD_PRELOAD':"
-                             " './x\\u001b.so', 'LONG': '%s'}, 'headers': {'K': 'key'}}}}",
-                             value.data));
+    put_project(
+        support_text("{'mcpServers': {'a': {'command': 'x', 'env': {'LD_PRELOAD':"
+                     " './x\\u001b.so', 'LONG': '%s'}, 'headers': {'K': 'key'}}}}",
+                     value.data));
     read_all("{'b': {'command': 'x', 'env': {'KEY': 'secret'}}}");
     assert_string_equal(at(0)->shown, "x; environment: KEY");
     assert_string_equal(at(1)->shown, support_text("x; environment: LD_PRELOAD=./x␛.so, "

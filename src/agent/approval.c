@@ -52,9 +52,9 @@ const char *const guard_keys[] = {".ssh",
                                   "*.kdbx",
                                   NULL};
 
-/* Whether a name fits both: the pattern of a place of keys, and a name or a pattern of the shell, in
- * which brackets are taken as any character. The shell finds no name with a dot at its beginning by
- * a pattern without it, and all places that are directories have that dot. */
+/* Whether a name fits both: the pattern of a place of keys, and a name or a pattern of the shell,
+ * in which brackets are taken as any character. The shell finds no name with a dot at its beginning
+ * by a pattern without it, and all places that are directories have that dot. */
 static bool name_fits(const char *pattern, size_t pattern_len, const char *name, size_t len)
 {
     uint32_t at = 1; /* bit i: the name so far can have used i characters of the pattern */
