@@ -778,13 +778,14 @@ static void any_pin(void)
     const struct history *h = &j.history;
     size_t at = below(h->messages.len);
     const struct message *m = &h->messages.items[at];
-    bool may = !m->summary && m->role != ROLE_TOOL;
     /* A pinned answer that outlived its question stands beside another answer: it stays pinned,
      * since assert_sound() wants a question between answers that are not pinned. */
     bool alone =
         m->role == ROLE_ASSISTANT && ((at > 0 && m[-1].role == ROLE_ASSISTANT) ||
                                       (at + 1 < h->messages.len && m[1].role == ROLE_ASSISTANT));
-    assert_int_equal(journal_pin(&j, m->seq, maybe(0.6) || alone, &fault), may);
+    bool pin = maybe(0.6) || alone;
+    bool may = !m->summary && (m->role != ROLE_TOOL || !pin); /* a skill's result can be let go */
+    assert_int_equal(journal_pin(&j, m->seq, pin, &fault), may);
 }
 
 /* Whether the model makes another call. */
