@@ -181,7 +181,8 @@ PLAY_IF(capability_compaction(), escape_stops_it, "=full", "=stalls half a summa
 static int set_up_faults(void **state)
 {
     int result = set_up(state);
-    setenv("TIRO_LEARNED_HISTORY", "false", 1); /* else a request tells of other sessions */
+    setenv("TIRO_LEARNED_HISTORY", "false", 1); /* else a request tells of other sessions, */
+    setenv("TIRO_MEMORY_RECALL", "off", 1);     /* or quotes one, with its title */
     setenv("TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "400", 1);
     setenv("TIRO_COMPACTION_RECENT_TURN_BUDGET", "1", 1);
     return result;
