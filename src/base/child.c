@@ -560,16 +560,7 @@ static void wait_for_news(struct run *r)
         {.fd = r->wake_fd, .events = POLLIN},
         {.fd = r->process.errors, .events = POLLIN}};
     bool news = poll(p, sizeof p / sizeof *p, timeout) > 0;
-    if (news && p[3].revents != 0 && !(p[3].revents & POLLIN))
-        r->wake_fd = -1; /* hung up: it would be ready for ever */
-    if ((news && (p[3].revents & POLLIN)) || wakeup_late(r->wakeup))
-        if (r->wakeup && !r->wakeup->go_on(r->wakeup->context)) {
-            r->wakeup = NULL;
-            r->wake_fd = -1;
-            end_at_once(r, CHILD_STOPPED);
-        }
-    if (news && p[2].revents != 0)
-        r->dead = !hear(&r->process, &r->last) || r->last.event != SUPERVISOR_STARTED;
+    /* First: what is called below may move the bytes that output() gave. */
     if (news && p[1].revents != 0) {
         ssize_t n = write(r->process.in, bytes, len);
         bool later = n < 0 && (errno == EAGAIN || errno == EINTR);
@@ -580,6 +571,16 @@ static void wait_for_news(struct run *r)
         if ((!r->c->output && r->fed == r->c->input_len) || (n < 0 && !later))
             close_end(&r->process.in); /* all of it, or the child wants no more */
     }
+    if (news && p[3].revents != 0 && !(p[3].revents & POLLIN))
+        r->wake_fd = -1; /* hung up: it would be ready for ever */
+    if ((news && (p[3].revents & POLLIN)) || wakeup_late(r->wakeup))
+        if (r->wakeup && !r->wakeup->go_on(r->wakeup->context)) {
+            r->wakeup = NULL;
+            r->wake_fd = -1;
+            end_at_once(r, CHILD_STOPPED);
+        }
+    if (news && p[2].revents != 0)
+        r->dead = !hear(&r->process, &r->last) || r->last.event != SUPERVISOR_STARTED;
     if (news && p[0].revents != 0)
         read_output(r, &r->process.out);
     if (news && p[4].revents != 0)
