@@ -183,6 +183,7 @@ SUITE_TESTS = \
 	tests/test_recall.c \
 	tests/test_removal.c \
 	tests/test_requests.c \
+	tests/test_responses.c \
 	tests/test_rows_wrap.c \
 	tests/test_rpc_peer.c \
 	tests/test_run_command.c \

@@ -355,6 +355,8 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         if (strcmp(path, paths[i]) == 0 && strcmp(method, MHD_HTTP_METHOD_POST) == 0)
             return answer_model(connection, x, (enum dialect)i);
+    if (strcmp(path, "/v1/responses") == 0) /* it takes raw replies alone */
+        return answer_model(connection, x, DIALECT_OPENAI);
     for (size_t i = 0; i < sizeof embeddings / sizeof *embeddings; i++)
         if (embeddings[i] && strcmp(path, embeddings[i]) == 0)
             return answer_embeddings(connection, x, (enum dialect)i);

@@ -99,18 +99,6 @@ static void write_block(struct json_out *out, const struct block *b, enum role r
     }
 }
 
-/* The API's own blocks that stand for this one, as they came. */
-static void write_own(struct json_out *out, const char *signature)
-{
-    auto_free char *list = mem_printf("[%s]", signature);
-    AUTO(json_free_local) struct json *own = json_parse_foreign(list, strlen(list), NULL);
-    for (const struct json *v = json_first(own); v; v = json_next(v)) {
-        auto_free char *block = json_type(v) == JSON_OBJECT ? json_print(v) : NULL;
-        if (block)
-            json_out_raw(out, block);
-    }
-}
-
 /* The messages while they are written. There are only two roles: a turn in the role of the one
  * before continues its message. */
 struct writer {
@@ -153,13 +141,13 @@ static void write_turn(struct outgoing_body *body, const struct outgoing_turn *t
         bool reasoning = b->type == BLOCK_REASONING;
         if (reasoning && (!b->signature || !*b->signature))
             continue; /* it is another provider's */
-        bool own =
-            w->searches && !reasoning && b->signature && (b->type != BLOCK_TEXT || w->searched);
+        bool own = w->searches && !reasoning && b->signature && !responses_signed(b) &&
+                   (b->type != BLOCK_TEXT || w->searched);
         if (own && b->type == BLOCK_TOOL_RESULT)
             continue; /* it is with its call */
         open_message(out, w, role);
         if (own) {
-            write_own(out, b->signature);
+            outgoing_own(out, b->signature);
             w->searched = true;
             continue;
         }

@@ -19,6 +19,7 @@ libtiro_a_SOURCES += \
 	src/provider/outgoing.h \
 	src/provider/provider.c \
 	src/provider/provider.h \
+	src/provider/responses.c \
 	src/provider/sse.c \
 	src/provider/sse.h \
 	src/provider/stream.c \

@@ -8,8 +8,7 @@
 #include "provider/exchange.h"
 #include "provider/outgoing.h"
 
-/* Content of several parts. */
-static void write_parts(struct json_out *out, const struct outgoing_turn *turn)
+void openai_content(struct json_out *out, const struct outgoing_turn *turn, bool responses)
 {
     json_out_open(out, '[');
     for (size_t i = 0; i < turn->blocks.len; i++) {
@@ -18,16 +17,18 @@ static void write_parts(struct json_out *out, const struct outgoing_turn *turn)
         auto_free char *orphan = b->type == BLOCK_TOOL_RESULT ? outgoing_orphan(b) : NULL;
         if (b->type == BLOCK_IMAGE)
             image_load(&image, b);
-        if (image.url)
-            json_out_pack(out, "{type:'image_url' image_url:{url:s}}", image.url);
-        else if (image.base64) {
-            auto_free char *data = mem_printf("data:%s;base64,%s", image.media_type, image.base64);
-            json_out_pack(out, "{type:'image_url' image_url:{url:s}}", data);
-        } else {
-            const char *text = b->type == BLOCK_TEXT ? b->text : orphan ? orphan : image.problem;
-            if (text)
-                json_out_pack(out, "{type:'text' text:s}", text);
-        }
+        auto_free char *data =
+            image.base64 ? mem_printf("data:%s;base64,%s", image.media_type, image.base64) : NULL;
+        const char *url = image.url ? image.url : data;
+        const char *text = b->type == BLOCK_TEXT ? b->text : orphan ? orphan : image.problem;
+        if (url)
+            json_out_pack(out,
+                          responses ? "{type:'input_image' image_url:s}"
+                                    : "{type:'image_url' image_url:{url:s}}",
+                          url);
+        else if (text)
+            json_out_pack(out, responses ? "{type:'input_text' text:s}" : "{type:'text' text:s}",
+                          text);
     }
     json_out_close(out, ']');
 }
@@ -45,7 +46,7 @@ static void write_turn(struct outgoing_body *body, const struct outgoing_turn *t
         json_out_member(out, "role", turn->role == ROLE_USER ? "user" : "system");
         json_out_name(out, "content");
         if (outgoing_has(turn, BLOCK_IMAGE))
-            write_parts(out, turn);
+            openai_content(out, turn, false);
         else
             json_out_string(out, text ? text : "");
         json_out_close(out, '}');
@@ -215,6 +216,9 @@ bool openai_complete(const struct provider_call *call, const struct request *req
 {
     AUTO(sources_release) struct sources sources = {.items = NULL};
     struct outgoing_body body;
+    for (size_t i = 0; i < request->tool_count; i++)
+        if (request->tools[i].by_provider) /* which this API has not */
+            return responses_complete(call, request, response, f);
     openai_body(&body, call->config, request, is_vendor(call->endpoint->base_url));
     return exchange_stream(call, &dialect, "/chat/completions", &body, request, response, &sources,
                            f);

@@ -140,7 +140,8 @@ static void drop_read(struct outgoing *out, size_t end)
 
 void outgoing_body_begin(struct outgoing_body *b, const struct config *config)
 {
-    *b = (struct outgoing_body){.text = BUF_INIT, .most = provider_max_request(config)};
+    *b = (struct outgoing_body){
+        .text = BUF_INIT, .list = "messages", .most = provider_max_request(config)};
     b->out.buf = &b->text;
     json_out_open(&b->out, '{');
 }
@@ -156,7 +157,7 @@ void outgoing_body_messages(struct outgoing_body *b, const struct request *reque
 {
     struct outgoing out = {.request = request};
     const struct block recalled = {.type = BLOCK_TEXT, .text = (char *)request->recalled};
-    json_out_name(&b->out, "messages");
+    json_out_name(&b->out, b->list);
     json_out_open(&b->out, '[');
     if (system && request->system && *request->system) {
         const struct block block = {.type = BLOCK_TEXT, .text = (char *)request->system};
@@ -204,6 +205,17 @@ char *outgoing_orphan(const struct block *result)
 {
     return mem_printf("[result of the tool %s]\n%s", result->name ? result->name : "",
                       result->text ? result->text : "");
+}
+
+void outgoing_own(struct json_out *out, const char *signature)
+{
+    auto_free char *list = mem_printf("[%s]", signature);
+    AUTO(json_free_local) struct json *own = json_parse_foreign(list, strlen(list), NULL);
+    for (const struct json *v = json_first(own); v; v = json_next(v)) {
+        auto_free char *value = json_type(v) == JSON_OBJECT ? json_print(v) : NULL;
+        if (value)
+            json_out_raw(out, value);
+    }
 }
 
 bool outgoing_has(const struct outgoing_turn *turn, enum block_type type)

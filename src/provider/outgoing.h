@@ -24,11 +24,12 @@ struct outgoing_turn {
     size_t first; /* the first message that it has blocks of */
 };
 
-/* The body of a model call while it is written: {MEMBERS "messages":[MESSAGES]}. Once it is longer
- * than it may be, its text is dropped and the rest only counted. */
+/* The body of a model call while it is written: {MEMBERS "messages":[MESSAGES]}, or with another
+ * name as `list`. Once it is longer than it may be, its text is dropped and the rest only counted. */
 struct outgoing_body {
     struct buf text; /* empty when it was too long */
     struct json_out out;
+    const char *list;
     int64_t most;
 };
 /* Opens the object; the members before "messages" go to b->out. The body must not be moved. */
@@ -51,6 +52,9 @@ bool outgoing_has(const struct outgoing_turn *turn, enum block_type type);
 
 /* The text of a call's arguments or of a schema as an object; a broken one is sent empty. */
 struct json *outgoing_object(const char *text);
+
+/* Writes the JSON objects of a signature, which has commas between them, into the open array. */
+void outgoing_own(struct json_out *out, const char *signature);
 
 /* The text that stands for a tool's result without its call; the caller frees. */
 char *outgoing_orphan(const struct block *result);
@@ -78,10 +82,22 @@ bool offline_models(const struct provider_call *call, struct provider_names *out
 void anthropic_body(struct outgoing_body *out, const struct config *config,
                     const struct request *request);
 
+/* POST /responses of OpenAI. The ids of what comes do not go back: nothing is stored there. */
+bool responses_complete(const struct provider_call *call, const struct request *request,
+                        struct response *response, struct failure *f);
+void responses_body(struct outgoing_body *out, const struct config *config,
+                    const struct request *request);
+
+/* The block is no reasoning, and its signature is of that API. */
+bool responses_signed(const struct block *b);
+
 /* POST /chat/completions. `vendor`: the API's own house, which wants max_completion_tokens where
  * others know max_tokens. */
 void openai_body(struct outgoing_body *out, const struct config *config,
                  const struct request *request, bool vendor);
+
+/* The texts and images of a turn, as an array of parts of Chat Completions or of Responses. */
+void openai_content(struct json_out *out, const struct outgoing_turn *turn, bool responses);
 
 /* The member "tools", [{"type":"function","function":{…}}], if any; Ollama takes the same. */
 void openai_tools(struct json_out *out, const struct request *request);
