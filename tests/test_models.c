@@ -71,7 +71,7 @@ TEST(knows_the_well_known)
         assert_price(facts.price.input, rows[i].input);
     }
     assert_price(models_find(config, "claude-opus-4-9").price.search, 10);
-    assert_price(models_find(config, "gpt-5").price.search, -1);
+    assert_price(models_find(config, "gpt-5").price.search, 10);
 }
 
 TEST(leaves_the_unknown_unknown)

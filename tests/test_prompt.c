@@ -128,6 +128,20 @@ TEST(the_search_of_the_web_is_a_matter_of_the_provider_and_the_user)
     assert_false(offers_search(&a));
     a.provider = &provider_openai;
     assert_false(offers_search(&a));
+    static const struct {
+        const char *url;
+        bool offered;
+    } hosts[] = {{"https://api.openai.com/v1", true},
+                 {"https://api.openai.com:443/v1", true},
+                 {"https://api.openai.com.example/v1", false},
+                 {"https://api.openai.com@host.example/v1", false},
+                 {"http://localhost:8080/://api.openai.com/v1", false}};
+    struct endpoint endpoint = {.name = "openai"};
+    a.endpoint = &endpoint;
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        endpoint.base_url = (char *)hosts[i].url;
+        assert_int_equal(offers_search(&a), hosts[i].offered);
+    }
     a.provider = &provider_anthropic;
     assert_true(offers_search(&a));
     a.offer = "none";

@@ -10,6 +10,7 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "knowledge/skills.h"
+#include "provider/choose.h"
 
 char *skill_text(const char *name)
 {
@@ -78,7 +79,8 @@ static const struct tool *next_tool(const struct agent *a, const struct tool *to
     const struct tool *end = a->tools->tools.items + a->tools->tools.len;
     for (tool = tool ? tool + 1 : a->tools->tools.items; tool < end; tool++) {
         enum approval_verdict verdict = approval_decide(a->policy, tool, NULL);
-        bool able = a->provider && a->provider->searches_web && verdict == APPROVAL_ALLOW;
+        bool able = tool->spec.by_provider && verdict == APPROVAL_ALLOW && a->provider &&
+                    choose_searches(a->provider, a->endpoint);
         if (tool_offered(tool, a->offer) && !tool_lacks(tool) &&
             !(tool->idle && tool->idle(tool->self)) && verdict != APPROVAL_DENY &&
             (able || !tool->spec.by_provider))

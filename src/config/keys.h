@@ -87,7 +87,7 @@
     X(TOOLS_SANDBOX_WRITES, "tools", "sandbox_writes", TERMINAL_STRING, "", 0, 0, "",              \
       "more directories that commands in the sandbox may change, such as ~/.cache")                \
     X(TOOLS_WEB_SEARCH, "tools", "web_search", TERMINAL_CHOICE, "off", 0, 0, "on off",             \
-      "let the provider search the web, where it can: Anthropic, which charges for each search")   \
+      "let the provider, Anthropic or OpenAI, search the web; it charges for each search")         \
     X(TOOLS_FETCH_ALLOW, "tools", "fetch_allow", TERMINAL_STRING, "", 0, 0, "",                    \
       "hosts that fetch_url may reach at private addresses, such as localhost:8080")               \
     X(HOOKS_SESSION_START, "hooks", "session_start", COMMAND, "", 0, 0, "",                        \

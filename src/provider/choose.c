@@ -132,6 +132,14 @@ static bool needs_key(const struct provider *p, const char *url)
     return p->vendor_host ? strcmp(host, p->vendor_host) == 0 : !host_is_loopback(host);
 }
 
+bool choose_searches(const struct provider *p, const struct endpoint *endpoint)
+{
+    char port[6];
+    auto_free char *host =
+        host_of_url(endpoint && endpoint->base_url ? endpoint->base_url : "", port);
+    return p->searches_web && (!p->vendor_host || strcmp(host, p->vendor_host) == 0);
+}
+
 /* Finds a key, if there is one. False when the command for it fails. */
 static bool find_key(const struct config *config, environment *getenv_fn,
                      const struct wakeup *wakeup, const struct provider *p,

@@ -59,6 +59,9 @@ const char *choose_nearest_provider(const char *name);
 bool choose_key(const struct config *config, char *(*getenv_fn)(const char *),
                 const struct wakeup *wakeup, struct choice *c, struct error *e);
 
+/* Whether the provider's server at the endpoint searches the web. */
+bool choose_searches(const struct provider *p, const struct endpoint *endpoint);
+
 /* A model for a choice that has none: configuration, else the first fit one that the server lists,
  * else the provider's usual one (many compatible servers list nothing and take any name). */
 bool choose_model(const struct provider_call *call, struct choice *c, struct error *e);

@@ -37,6 +37,7 @@ const struct provider provider_openai = {
     OPENAI_DIALECT,
     .name = "openai",
     .title = "OpenAI",
+    .searches_web = true,
     .usual_model = "gpt-4.1",
     .vendor_host = "api.openai.com",
     .url_variable = "OPENAI_BASE_URL",

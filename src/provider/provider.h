@@ -111,7 +111,7 @@ void provider_names_release(struct provider_names *n);
 struct provider {
     const char *name, *title; /* "openai", "OpenAI" */
     bool has_network;
-    bool searches_web;       /* it has a tool web_search of its own */
+    bool searches_web;       /* a tool web_search of its own, at vendor_host if that is set */
     const char *usual_model; /* to ask for where neither the user nor the server names one */
 
     const char *vendor_host; /* the host that needs a key; NULL: every host but loopback does */

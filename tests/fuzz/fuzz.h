@@ -20,6 +20,7 @@
     X(sse, 65536)                                                                                  \
     X(anthropic, 65536)                                                                            \
     X(openai, 65536)                                                                               \
+    X(responses, 65536)                                                                            \
     X(ollama, 65536)                                                                               \
     X(embedding, 65536)                                                                            \
     X(server_error, 16384)                                                                         \

@@ -233,7 +233,7 @@ static char *ask(const struct provider *provider, const struct provider_call *ca
                               .messages = &user,
                               .message_count = 1,
                               .tools = &own,
-                              .tool_count = provider->searches_web,
+                              .tool_count = provider->searches_web && !provider->vendor_host,
                               .max_output = 512};
     struct heard *heard = call->context;
     AUTO(response_release) struct response response = {0};
@@ -324,6 +324,13 @@ int fuzz_ollama(const uint8_t *data, size_t size)
 int fuzz_openai(const uint8_t *data, size_t size)
 {
     return fuzz_answer(&provider_openai, "text/event-stream", data, size);
+}
+
+int fuzz_responses(const uint8_t *data, size_t size)
+{
+    struct provider everywhere = provider_openai; /* it searches at its vendor alone */
+    everywhere.vendor_host = NULL;
+    return fuzz_answer(&everywhere, "text/event-stream", data, size);
 }
 
 /* --- embedding -------------------------------------------------------------------------------- */
