@@ -163,6 +163,14 @@ TEST(responses_answer_with_citations)
     talk_assert_ok(&t, ask(BEGIN TEXT("0", "No.") END));
     assert_sent("'include':['web_search_call.action.sources']");
     assert_int_equal(t.response.blocks.len, 1);
+
+    /* Models of Chat Completions that search by themselves stay there. */
+    t.request.model = "gpt-5-search-api";
+    talk_assert_ok(&t, ask("data: {'choices':[{'delta':{'content':'Yes.'},'finish_reason':'stop'}]}"
+                           "\n\ndata: [DONE]\n\n"));
+    assert_sent(
+        "'tools':[{'type':'function','function':{'name':'look','description':'Looks.',"
+        "'parameters':{'type':'object'}}}],'max_tokens':512,");
 }
 
 TEST(responses_items_go_back_as_they_came)

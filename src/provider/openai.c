@@ -85,14 +85,18 @@ static void write_turn(struct outgoing_body *body, const struct outgoing_turn *t
 
 void openai_tools(struct json_out *out, const struct request *request)
 {
-    if (request->tool_count == 0)
+    size_t count = 0;
+    for (size_t i = 0; i < request->tool_count; i++)
+        count += !request->tools[i].by_provider;
+    if (count == 0)
         return;
     json_out_name(out, "tools");
     json_out_open(out, '[');
     for (size_t i = 0; i < request->tool_count; i++) {
         const struct tool_spec *spec = &request->tools[i];
-        json_out_pack(out, "{type:'function' function:{name:s description:s parameters:o}}",
-                      spec->name, spec->description, outgoing_object(spec->schema));
+        if (!spec->by_provider)
+            json_out_pack(out, "{type:'function' function:{name:s description:s parameters:o}}",
+                          spec->name, spec->description, outgoing_object(spec->schema));
     }
     json_out_close(out, ']');
 }
@@ -216,8 +220,9 @@ bool openai_complete(const struct provider_call *call, const struct request *req
 {
     AUTO(sources_release) struct sources sources = {.items = NULL};
     struct outgoing_body body;
-    for (size_t i = 0; i < request->tool_count; i++)
-        if (request->tools[i].by_provider) /* which this API has not */
+    bool by_itself = strstr(request->model, "-search-") != NULL; /* which Responses does not know */
+    for (size_t i = 0; i < request->tool_count && !by_itself; i++)
+        if (request->tools[i].by_provider)
             return responses_complete(call, request, response, f);
     openai_body(&body, call->config, request, is_vendor(call->endpoint->base_url));
     return exchange_stream(call, &dialect, "/chat/completions", &body, request, response, &sources,

@@ -99,7 +99,8 @@ void openai_body(struct outgoing_body *out, const struct config *config,
 /* The texts and images of a turn, as an array of parts of Chat Completions or of Responses. */
 void openai_content(struct json_out *out, const struct outgoing_turn *turn, bool responses);
 
-/* The member "tools", [{"type":"function","function":{…}}], if any; Ollama takes the same. */
+/* The member "tools", [{"type":"function","function":{…}}], if any, without those that the provider
+ * runs; Ollama takes the same. */
 void openai_tools(struct json_out *out, const struct request *request);
 
 /* POST /api/chat. options.num_ctx is [ollama] num_ctx, else the request's window, else
