@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -231,6 +232,7 @@ struct toolset *play_tools(void)
 int play_setup(void **state)
 {
     (void)state;
+    signal(SIGPIPE, SIG_IGN); /* as child_run() demands: a hook need not read its input */
     if (support_setup(NULL) != 0 || pipe(play.wake) != 0)
         return -1;
     play.wakeup = (struct wakeup){.fd = play.wake[0], .go_on = go_on};
