@@ -483,8 +483,8 @@ static bool put_extreme(struct event *ev, const struct shape_field *f, size_t n)
     case SHAPE_OBJECT:
         if (f->of == &change_shape)
             return false;
-        *(struct usage *)at =
-            (struct usage){whole, wholes[(n + 1) % WHOLES], wholes[(n + 5) % WHOLES], n % 3 ? 0 : 7, n % 2};
+        *(struct usage *)at = (struct usage){whole, wholes[(n + 1) % WHOLES],
+                                             wholes[(n + 5) % WHOLES], n % 3 ? 0 : 7, n % 2};
         ev->summaries = (struct usage){whole, wholes[(n + 3) % WHOLES], -1, 0, n % 2};
         return true;
     default:

@@ -67,8 +67,7 @@ TEST(links_show_where_they_lead)
     expect("[here](http://x.org/a)", 60, "here (http://x.org/a)\n");
     expect("<http://x.org/a>", 60, "http://x.org/a\n");
     expect("So[[12]](http://x.org/a).", 60, "So[12].\n");
-    expect("[12](http://x.org/a) [[]](x) [[1a]](x)", 60,
-           "12 (http://x.org/a) [] (x) [1a] (x)\n");
+    expect("[12](http://x.org/a) [[]](x) [[1a]](x)", 60, "12 (http://x.org/a) [] (x) [1a] (x)\n");
     expect("http://x.org/a and www.x.org", 60, "http://x.org/a and www.x.org\n");
     expect("[x.org](https://x.org)", 60, "x.org\n");
     expect("![a cat](cat.png)", 60, "[image: a cat] (cat.png)\n");

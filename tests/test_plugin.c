@@ -63,7 +63,7 @@ static const char *path_of_transcript(void)
     return path;
 }
 
-/* What the hook prints on this event; it never fails. */
+/* Returns the output of the hook on this event; the hook never fails. */
 static const char *hook(const char *event, const char *source)
 {
     const char *told =

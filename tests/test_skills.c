@@ -111,9 +111,10 @@ TEST(a_skill_has_what_its_author_says_of_it)
     struct error e;
     assert_true(skill_open(s, "a form", &text, &e));
     auto_free char *folder = skill_folder(s);
-    auto_free char *opened = mem_printf("<skill name=\"pdf\" folder=\"%s\">\n"
-                                        "# PDF\nDo this with a form.\n</skill>",
-                                        folder);
+    auto_free char *opened = mem_printf(
+        "<skill name=\"pdf\" folder=\"%s\">\n"
+        "# PDF\nDo this with a form.\n</skill>",
+        folder);
     assert_string_equal(text.data, opened);
     assert_true(skill_opened_in(text.data, "pdf"));
     assert_false(skill_opened_in(text.data, "pd"));

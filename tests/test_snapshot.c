@@ -528,7 +528,7 @@ TEST(test_rows_that_are_not_there_any_more)
     }
 }
 
-/* Of messages that stay in the rows, only the members before the content are read. */
+/* Messages that stay in the rows are read up to their content. */
 TEST(test_old_messages_are_not_parsed)
 {
     AUTO(history_release) struct history h = {0};

@@ -122,7 +122,7 @@ TEST(the_programs_of_a_hook_are_parts)
     assert_false(project_parts_unchanged(&parts));
 }
 
-/* What a hook writes or reads is no part, or each run of it would end trust. */
+/* A file that a hook writes or reads is no part; otherwise each run would end trust. */
 TEST(data_of_a_hook_is_no_part)
 {
     static const char *const files[] = {"log", "data.json", "check", "a.sh", "out.sh", "start"};
@@ -341,11 +341,11 @@ TEST(servers_of_a_project_wait_for_trust)
         "'cwd':'tools','env':{'KEY':'1'}},'b':{'url':'https://example.org/'}}}");
     support_write(support_path("x.py"), "print()");
     const char *all = gathered();
-    assert_string_equal(all,
-                        support_text("a|%s|./run.sh data.json ../x.py; in tools; environment: KEY=1\n"
-                                     "tools/./run.sh||echo\ntools/../x.py||print()\n"
-                                     "b|%s|https://example.org/\n",
-                                     parts.items.items[0].detail, parts.items.items[3].detail));
+    assert_string_equal(
+        all, support_text("a|%s|./run.sh data.json ../x.py; in tools; environment: KEY=1\n"
+                          "tools/./run.sh||echo\ntools/../x.py||print()\n"
+                          "b|%s|https://example.org/\n",
+                          parts.items.items[0].detail, parts.items.items[3].detail));
     assert_string_equal(startable(), "a! b! ");
     grant();
     assert_string_equal(startable(), "a b ");

@@ -193,8 +193,11 @@ char *prompt_cut_warning(const struct context *prompt)
                                                            : "the system";
         if (p->whole > 0)
             buf_addf(&out, "%s%s %s was cut to %lld of its %lld tokens", out.len > 0 ? "; " : "",
-                     what, p->source ? p->source : list ? "skills" : "prompt", (long long)p->cap,
-                     (long long)p->whole);
+                     what,
+                     p->source ? p->source
+                     : list    ? "skills"
+                               : "prompt",
+                     (long long)p->cap, (long long)p->whole);
     }
     if (out.len > 0)
         buf_addstr(&out, "; shorten it, or choose a model with a larger window");

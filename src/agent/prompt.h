@@ -18,9 +18,10 @@ struct turn;
 
 /* Adds the parts of the next request in its order, with their estimates: the system prompt,
  * files of instructions, the skills of the tools that are offered, the names of the skills that can
- * be opened, learned memory, what the graph has, the tools of each source, a summary and messages. All in front of the tools have their
- * texts, which are what is sent, and their caps: the system prompt three quarters of a known
- * window, a skill 8192 tokens, the others what is configured. context_release() frees. */
+ * be opened, learned memory, what the graph has, the tools of each source, a summary and messages.
+ * All in front of the tools have their texts, which are what is sent, and their caps: the system
+ * prompt three quarters of a known window, a skill 8192 tokens, the others what is configured.
+ * context_release() frees. */
 void prompt_assemble(struct context *out, const struct agent *a);
 
 /* Adds the texts of the other parts, for a person to read and not cleaned: tools with their
@@ -40,8 +41,8 @@ char *prompt_cut_warning(const struct context *prompt);
 
 /* The warnings that a session was given: none is repeated until its text is another. */
 struct prompt_told {
-    char *cut, *tools, *faults; /* owned */
-    char *servers;              /* likewise: of MCP, with their faults */
+    char *cut, *tools, *faults;  /* owned */
+    char *servers;               /* likewise: of MCP, with their faults */
     char *instructions, *skills; /* as they were last sent; owned; NULL: not yet */
 };
 void prompt_told_release(struct prompt_told *t);

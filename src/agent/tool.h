@@ -50,7 +50,7 @@ struct tool_context {
     const char *guarded; /* the guarded place that this call may reach; NULL: none */
 
     struct file_change *change; /* gets the change that the call made; NULL: not wanted */
-    bool *pins; /* set: no compaction takes the result; NULL: not wanted */
+    bool *pins;                 /* set: no compaction takes the result; NULL: not wanted */
     size_t max_output;          /* bytes */
     bool is_scarce;             /* max_output is the room that the model's window has left */
     int64_t deadline_ms;        /* clock_mono_ms() at which the tool gives up */

@@ -30,16 +30,16 @@ static const struct shape_names roles = {role_words, COUNT(role_words), -1};
 #define FLAG(T, member, what)                                                                      \
     SHAPE_FIELD(#member, BOOLEAN, OPTIONAL, SHAPE_AT(bool, T, member), .help = what)
 
-const struct shape block_shape = SHAPE_OF(
-    "content block", struct block,
-    SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
-                .names = &block_types, .help = "What it is."),
-    TEXT(id, "Of the call."), TEXT(name, "The tool, or the model that reasoned."),
-    TEXT(text, "The content; arguments; an image's path or URL."),
-    TEXT(signature, "The provider's proof of reasoning, or its own blocks for this one."),
-    TEXT(media_type, "Of an image."),
-    FLAG(struct block, redacted, "The signature is the encrypted content."),
-    FLAG(struct block, is_error, "The result says why the call failed."));
+const struct shape block_shape =
+    SHAPE_OF("content block", struct block,
+             SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
+                         .names = &block_types, .help = "What it is."),
+             TEXT(id, "Of the call."), TEXT(name, "The tool, or the model that reasoned."),
+             TEXT(text, "The content; arguments; an image's path or URL."),
+             TEXT(signature, "The provider's proof of reasoning, or its own blocks for this one."),
+             TEXT(media_type, "Of an image."),
+             FLAG(struct block, redacted, "The signature is the encrypted content."),
+             FLAG(struct block, is_error, "The result says why the call failed."));
 
 const struct shape message_shape =
     SHAPE_OF("message", struct message,

@@ -40,7 +40,7 @@ struct message {
     enum role role;
     bool partial; /* an answer that was interrupted or cut off */
     bool summary; /* made by a compaction: stands for messages that went */
-    bool pinned;  /* by the user, or a skill is in it: no compaction takes it away or changes a word */
+    bool pinned;  /* by the user, or as it has a skill: no compaction changes it */
     int64_t seq;  /* sequence number of the event that began it; 0: none yet */
     int turn;     /* which user message it belongs to, from 1; 0 before the first */
     int row;      /* where its blocks are stored, from 1 (struct message_source); 0: here */

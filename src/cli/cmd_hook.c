@@ -57,7 +57,7 @@ enum { TAIL_BYTES = 3 << 20, ANSWER_BYTES = 5000, QUESTION_BYTES = 2000, HITS = 
 /* Worse hits than this part of the best one's score are left out. */
 static const double near = 0.35;
 
-/* What the last compaction of the transcript left, and what was asked last. */
+/* The messages that the last compaction of the transcript kept, and the newest question. */
 struct after {
     VEC(char *) uuids;       /* of messages, in their order; "": it was dropped */
     struct buf summary;      /* that stands for those */
@@ -74,7 +74,7 @@ static void after_release(struct after *a)
     free(a->before);
 }
 
-/* Of the messages so far the compaction kept those from `head` to `tail`. */
+/* The compaction kept the messages from `head` to `tail`. */
 static void take_compaction(struct after *a, const struct claude_line *line)
 {
     size_t from = a->uuids.len, upto = 0;

@@ -200,7 +200,7 @@
       "send AGENTS.md files to the model: your own, and those from the project's top directory "   \
       "down")                                                                                      \
     X(PROJECT_MAX_PROMPT_TOKENS, "project", "max_prompt_tokens", INTEGER, "8192", 1, 1000000, "",  \
-      "most tokens of each AGENTS.md file, and of the list of skills, in a request; the rest is "   \
+      "most tokens of each AGENTS.md file, and of the list of skills, in a request; the rest is "  \
       "cut")                                                                                       \
     X(PROJECT_SKILLS, "project", "skills", BOOLEAN, "true", 0, 0, "",                              \
       "offer skills to the model: your own, and those of a project that you trust")                \

@@ -162,7 +162,7 @@ static size_t characters(const char *text)
     return count;
 }
 
-/* What is wrong with a skill whose file was read; NULL: nothing. `named`: in the front matter. */
+/* The fault of a skill whose file was read; NULL: none. `named`: the name in the front matter. */
 static const char *fault_of(const struct skill *s, bool front, const char *named)
 {
     if (!is_name(s->name, s->command))

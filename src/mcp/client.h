@@ -44,16 +44,14 @@ struct mcp_tool_info {
 /* All that is known of the server at a moment. */
 struct mcp_view {
     enum mcp_state state;
-    uint64_t version;            /* another one whenever `state` or `tools` are others */
-    char *error;                 /* why it failed or ended; NULL: it did not */
-    char *protocol;              /* "2026-07-28"; NULL: not known yet */
-    char *name, *server_version; /* as it names itself; NULL: unknown */
-    char *instructions;          /* NULL: none */
-    VEC(struct mcp_tool_info)
-    tools;           /* in its order, without those that the configuration leaves
-                        out */
-    size_t left_out; /* tools past the limits, or with a fault */
-    char *log;       /* the newest error output, cleaned; "" */
+    uint64_t version;                /* another one whenever `state` or `tools` are others */
+    char *error;                     /* why it failed or ended; NULL: it did not */
+    char *protocol;                  /* "2026-07-28"; NULL: not known yet */
+    char *name, *server_version;     /* as it names itself; NULL: unknown */
+    char *instructions;              /* NULL: none */
+    VEC(struct mcp_tool_info) tools; /* in the server's order */
+    size_t left_out;                 /* tools past the limits, or with a fault */
+    char *log;                       /* the newest error output, cleaned; "" */
 };
 void mcp_view_release(struct mcp_view *v);
 

@@ -12,8 +12,8 @@
 
 #define MCP_META "io.modelcontextprotocol/"
 #define MCP_HEADER "x-mcp-header" /* in a schema: HTTP repeats the argument in a header */
-#define MCP_MODERN "2026-07-28" /* without a handshake; those before it begin with initialize */
-#define MCP_LEGACY "2025-11-25" /* the newest of them */
+#define MCP_MODERN "2026-07-28"   /* without a handshake; those before it begin with initialize */
+#define MCP_LEGACY "2025-11-25"   /* the newest of them */
 
 enum {
     MCP_HEARD_MAX = 64 * 1024 * 1024, /* bytes that a server may send between two answers */
@@ -74,7 +74,7 @@ struct mcp_client {
     uint64_t answers;     /* to our requests */
     uint64_t answers_heard;
     bool has_tools, listens; /* it has tools, and tells when they change */
-    int64_t relist_ms; /* clock_mono_ms() at which a changed list is read; 0: it is not */
+    int64_t relist_ms;       /* clock_mono_ms() at which a changed list is read; 0: it is not */
     int pages;
     struct mcp_view found; /* tools of a list that is being read */
     size_t schema_bytes;

@@ -335,7 +335,7 @@ static bool is_server(const struct json *v)
     return json_get(v, "command") || json_get(v, "url");
 }
 
-/* What the user says of another's server, in a server without command and url. */
+/* Applies the user's changes of another origin's server: an entry without command and url. */
 static void apply(const struct json *own, struct mcp_server *s)
 {
     struct mcp_server changes = {.name = NULL};

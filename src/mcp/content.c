@@ -1,4 +1,4 @@
-/* What comes from a server for the model: the list of its tools, and results. */
+/* Reads the list of a server's tools, and the results of calls, for the model. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

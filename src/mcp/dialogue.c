@@ -1,4 +1,4 @@
-/* What client and server say to each other, by either era of the protocol: the agreement on a
+/* The messages between client and server in either era of the protocol: the agreement on a
  * version, the list of tools, one call at a time. The peer (rpc/peer.h) has the messages; the bytes
  * are moved by stdio.c and http_link.c. */
 #include <inttypes.h>

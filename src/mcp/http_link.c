@@ -203,8 +203,8 @@ static void refuse(struct post *p, const char *why)
     }
 }
 
-/* What a status that is no success means. A request of the newer era may be answered by an error of
- * JSON-RPC, by which the era is told, too. */
+/* Handles a status that is no success. The server may answer a request of the newer era with an
+ * error of JSON-RPC, which tells its era. */
 static void judge_status(struct post *p)
 {
     struct mcp_client *c = p->link->c;

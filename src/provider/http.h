@@ -35,8 +35,8 @@ struct http_request {
     const struct http_headers *headers;
     const char *body; /* NULL: GET, else POST */
     size_t body_len;
-    const char *method; /* instead of these two; NULL: none */
-    const char *wanted; /* name of a header that reply->header gets; NULL: none */
+    const char *method;  /* instead of these two; NULL: none */
+    const char *wanted;  /* name of a header that reply->header gets; NULL: none */
     const char *ca_file; /* NULL or "": the system's */
     int64_t connect_timeout_ms;
     /* Once connected, without a byte of a body either way or the end of the header. A server that

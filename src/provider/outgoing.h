@@ -25,7 +25,8 @@ struct outgoing_turn {
 };
 
 /* The body of a model call while it is written: {MEMBERS "messages":[MESSAGES]}, or with another
- * name as `list`. Once it is longer than it may be, its text is dropped and the rest only counted. */
+ * name as `list`. Once it is longer than it may be, its text is dropped and the rest only counted.
+ */
 struct outgoing_body {
     struct buf text; /* empty when it was too long */
     struct json_out out;

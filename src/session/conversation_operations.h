@@ -251,8 +251,8 @@ struct session_close_params {
 #define TERMINAL_COMMANDS                                                                          \
     "help", "edit", "copy", "find", "theme", "config", "quit", "exit", "clear", "undo"
 
-/* skill/list gives a struct skills. turn/interrupt, compaction/undo, context/read (gives a struct context),
- * models/list, skill/list and doctor/report take a struct session_params. */
+/* skill/list gives a struct skills. turn/interrupt, compaction/undo, context/read (gives a struct
+ * context), models/list, skill/list and doctor/report take a struct session_params. */
 extern const struct operation operation_tool_answer;
 
 #endif

@@ -253,8 +253,8 @@ void conversation_know_skills(struct conversation *c);
 void conversation_read_skills(struct conversation *c);
 /* Adds the text of the skill or command that a typed message begins with ("/NAME …") to its
  * attachments (a JSON array, owned; NULL: none). `anew`: in place of that of an older message. */
-bool conversation_add_skill(struct conversation *c, const char *text, bool anew,
-                            char **attachments, struct error *e);
+bool conversation_add_skill(struct conversation *c, const char *text, bool anew, char **attachments,
+                            struct error *e);
 
 void conversation_know_surface(struct conversation *c);
 

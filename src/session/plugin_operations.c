@@ -128,7 +128,8 @@ const struct operation operation_plugin_add = {
                   "ones stay until it is added\nagain."),
     .line = "{about}",
     .params = PARAMETERS(
-        plugin_add_params, SHAPE_REQ(plugin_add_params, directory, "The folder.", .least = 1, .place = SHAPE_READS),
+        plugin_add_params,
+        SHAPE_REQ(plugin_add_params, directory, "The folder.", .least = 1, .place = SHAPE_READS),
         SHAPE_OPT(plugin_add_params, seen,
                   "The servers that the user has seen; absent: nothing is added.")),
     .result = &info_shape,

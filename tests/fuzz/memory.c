@@ -107,7 +107,7 @@ static void check_stored(struct memory_entry *m)
     }
 }
 
-/* What a line of a transcript says has somebody who said it, and its text. */
+/* A line of a transcript with a message has a role and a text. */
 static void check_claude(const char *text, size_t len)
 {
     struct claude_line line;

@@ -258,8 +258,8 @@ static struct outline_text part_text(void *view, size_t index)
 }
 
 /* The text in the part's row; the caller frees. It leaves out the words that the row already has:
- * the heading of instructions, skills, learned items and the graph, and the mark of a summary. A source
- * comes first; the path of a file of instructions is cut to its last two names. */
+ * the heading of instructions, skills, learned items and the graph, and the mark of a summary. A
+ * source comes first; the path of a file of instructions is cut to its last two names. */
 static char *row_text(const struct context_part *p)
 {
     const char *text = p->text ? p->text : "", *source = p->source;
