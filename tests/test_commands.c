@@ -79,8 +79,8 @@ TEST(skills_are_commands)
                                 .taken = i == 4,
                                 .state = i == 5 ? SKILL_BROKEN : SKILL_READY};
     struct skills skills = {.items = {.items = all, .len = sizeof all / sizeof *all}};
-    slash_know_skills(&skills);
-    slash_know_skills(&skills);
+    assert_true(slash_know_skills(&skills));
+    assert_false(slash_know_skills(&skills)); /* an open list stays as it is */
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         AUTO(slash_choice_release) struct slash_choice choice = slash_choose(cases[i].text);
         assert_null(choice.complaint);
@@ -91,7 +91,7 @@ TEST(skills_are_commands)
     assert_null(slash_find("taken", 5));
     assert_null(slash_find("broken", 6));
     skills.items.len = 0;
-    slash_know_skills(&skills);
+    assert_true(slash_know_skills(&skills));
     assert_null(slash_find("pdf", 3));
 }
 

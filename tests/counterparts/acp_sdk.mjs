@@ -97,7 +97,8 @@ const steps = {
     assert.equal(r.stopReason, 'end_turn');
     assert.equal(fs.readFileSync(written, 'utf8'), WRITTEN);
     const { toolCall, options } = asked.at(-1);
-    assert.deepEqual(options.map((x) => x.kind), ['allow_once', 'reject_once', 'allow_always', 'allow_always']);
+    assert.deepEqual(options.map((x) => x.kind), ['allow_once', 'reject_once', 'allow_always', 'allow_always',
+      'reject_always']);
     assert.equal(toolCall.kind, 'edit');
     assert.deepEqual(toolCall.locations, [{ path: written }]);
     assert.deepEqual(toolCall.content, [{ type: 'diff', path: written, newText: WRITTEN }]);

@@ -175,9 +175,9 @@ static bool take_skills(struct app *app, struct operation_answer *a, const char 
     const char *text = editor_text(app->editor);
     if (words)
         return true;
-    slash_know_skills(a->result);
-    if (*text == '/' && text[1] && !views_holder(&app->views))
-        completion_follow(app);
+    bool others = slash_know_skills(a->result);
+    if (others && *text == '/' && text[1] && !views_holder(&app->views))
+        completion_follow(app); /* it begins at the first row, wherever the user was */
     return true;
 }
 

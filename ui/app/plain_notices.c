@@ -358,7 +358,7 @@ static void take_answer(struct plain *p, struct notice *n)
     }
     if (a->error.code == ERR_OK) {
         if (operation_answers(a, &operation_skill_list))
-            slash_know_skills(a->result);
+            (void)slash_know_skills(a->result);
         if (take)
             take(p, a);
         return;

@@ -18,9 +18,18 @@ static struct {
     VEC(struct slash_command) rows;
 } made;
 
-void slash_know_skills(const struct skills *skills)
+static void add_known_skills(struct buf *out)
 {
+    for (size_t i = 0; i < made.rows.len; i++)
+        if (made.rows.items[i].skill)
+            buf_addf(out, "%s %s\n", made.rows.items[i].name, made.rows.items[i].help);
+}
+
+bool slash_know_skills(const struct skills *skills)
+{
+    AUTO(buf_release) struct buf before = BUF_INIT, after = BUF_INIT;
     (void)slash_commands();
+    add_known_skills(&before);
     made.rows.len--;
     for (; vec_last(&made.rows).skill; made.rows.len--) {
         free((char *)vec_last(&made.rows).name);
@@ -37,6 +46,8 @@ void slash_know_skills(const struct skills *skills)
                                           .help = mem_strdup(s->description),
                                           .skill = true});
     }
+    add_known_skills(&after);
+    return strcmp(before.data, after.data) != 0;
 }
 
 const struct slash_command *slash_commands(void)

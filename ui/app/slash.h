@@ -38,8 +38,8 @@ struct slash_command {
 const struct slash_command *slash_commands(void);
 
 /* The skills and commands that can be opened from now on: those whose names no command has. Ends
- * the life of the table. */
-void slash_know_skills(const struct skills *skills);
+ * the life of the table. Returns whether they are others than before. */
+bool slash_know_skills(const struct skills *skills);
 
 /* Commands that the screen completes or runs in its own way (commands.c), in the order of the help;
  * an empty row ends the table. The other operations with SLASH() follow. */
