@@ -162,7 +162,7 @@ TEST(an_interrupt_does_not_end_them)
     assert_says(output(1, 0), "[task 1 runs");
 }
 
-/* Those that are over make room. */
+/* A task that has ended leaves its place in the table to a new one. */
 TEST(there_are_only_so_many)
 {
     const char *refused = "{\"command\":\"sleep 600\",\"background\":true}";
