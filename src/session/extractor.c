@@ -16,7 +16,9 @@
 #include "session/learned_operations.h"
 #include "store/sessions.h"
 
-enum { MAX_OUTPUT = 4096, AGAIN_MS = 60 * 1000, BYTES_A_TOKEN = 4 };
+enum { MAX_OUTPUT = 4096, SOON_MS = 250, AGAIN_MS = 60 * 1000, BYTES_A_TOKEN = 4 };
+
+enum { EXTRACTING, NOTING }; /* the chores */
 
 struct extractor {
     struct desk desk;
@@ -24,7 +26,8 @@ struct extractor {
     char *project;
     const char *directory; /* of the store, where the desk has no place */
     bool serves;
-    VEC(struct event *) owed; /* uses that are not appended yet, because the session is open */
+    VEC(struct event *) owed; /* uses that are not appended yet */
+    int owed_ms;              /* delay before the next attempt to append them */
 };
 
 /* --- the call --------------------------------------------------------------------------------- */
@@ -135,10 +138,13 @@ static bool propose(struct work *w, struct error *e)
 }
 
 /* Appends the usage to the logs of the sessions, whose sums show it. Usage of a session that is
- * open now stays owed. */
-static void note_owed(struct extractor *x)
+ * open now stays owed. The delay doubles with each attempt: a session that is being archived is
+ * free after some milliseconds, a session in use only after hours. */
+static int note_owed(void *desk, const struct wakeup *wakeup)
 {
+    struct extractor *x = desk;
     size_t kept = 0;
+    (void)wakeup;
     for (size_t i = 0; i < x->owed.len; i++) {
         AUTO(catalog_release) struct catalog catalog = {0};
         struct event *use = x->owed.items[i];
@@ -154,6 +160,10 @@ static void note_owed(struct extractor *x)
         event_free(use);
     }
     x->owed.len = kept;
+    if (kept == 0)
+        return CHORE_DONE;
+    x->owed_ms = x->owed_ms > AGAIN_MS / 2 ? AGAIN_MS : 2 * x->owed_ms;
+    return x->owed_ms;
 }
 
 static bool look_at(struct work *w, int *kept, struct error *e)
@@ -195,14 +205,16 @@ static int extract(struct extractor *x, const struct wakeup *wakeup, int *kept, 
         memcpy(w.use->session_id, w.info.id, sizeof w.use->session_id);
         w.use->count = *kept;
         vec_push(&x->owed, w.use);
+        x->owed_ms = SOON_MS / 2;
+        if (x->desk.worker && !worker_want(x->desk.worker, NOTING, &unnoted))
+            log_line(LOG_ERROR, "proposals of session %s: %s", w.info.id, unnoted.text);
     }
-    note_owed(x);
     free(w.session.id);
     session_info_release(&w.info);
     typed_messages_release(&w.typed);
     learned_items_release(&w.known);
     proposals_release(&w.proposals);
-    return next == CHORE_DONE && x->owed.len > 0 ? AGAIN_MS : next;
+    return next;
 }
 
 static int extract_one(void *desk, const struct wakeup *wakeup)
@@ -217,7 +229,7 @@ static int extract_one(void *desk, const struct wakeup *wakeup)
 static void end(struct desk *desk)
 {
     struct extractor *x = (struct extractor *)desk;
-    note_owed(x);
+    (void)note_owed(x, NULL);
     for (size_t i = 0; i < x->owed.len; i++) {
         log_line(LOG_ERROR, "session %s is open: what proposals used is not added to it",
                  x->owed.items[i]->session_id);
@@ -228,7 +240,8 @@ static void end(struct desk *desk)
 
 /* --- the desk --------------------------------------------------------------------------------- */
 
-static const struct chore chores[] = {{.name = "extracting", .step = extract_one}};
+static const struct chore chores[] = {[EXTRACTING] = {.name = "extracting", .step = extract_one},
+                                      [NOTING] = {.name = "noting usage", .step = note_owed}};
 
 static const struct desk_role role = {.mode = STORE_READ_WRITE,
                                       .closes = end,
@@ -264,7 +277,7 @@ void extractor_free(struct extractor *x)
 void extractor_want(struct extractor *x)
 {
     struct error e;
-    if (x && !worker_want(x->desk.worker, 0, &e))
+    if (x && !worker_want(x->desk.worker, EXTRACTING, &e))
         log_line(LOG_ERROR, "proposals: %s", e.text);
 }
 
