@@ -615,6 +615,7 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     assert_text(ask("/pin"), "pinned");
     assert_text(ask("/pin 7"), "no message of yours");
     assert_text(ask("/uncompact"), "undo");
+    assert_text(ask("/undo"), "undo");
     size_t asked = model_server_requests(model);
     assert_text(ask("/etc is what?"), "Hello from the scripted model.");
     assert_int_equal(model_server_requests(model), asked + 1);

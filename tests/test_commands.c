@@ -54,8 +54,13 @@ TEST(test_table_is_sound)
             assert_true(islower((unsigned char)*p));
     }
     assert_true(count >= 15);
-    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
-        assert_string_equal(slash_find(a->alias, strlen(a->alias))->name, a->name);
+    static const char *const aliases[][2] = {{"exit", "quit"},
+                                             {"clear", "new"},
+                                             {"undo", "uncompact"},
+                                             {"cost", "context"},
+                                             {"status", "doctor"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        assert_string_equal(slash_find(aliases[i][0], strlen(aliases[i][0]))->name, aliases[i][1]);
     assert_null(slash_find("hel", 3));
     assert_null(slash_find("", 0));
     assert_true(slash_needs_argument(slash_find("rename", 6)));
@@ -101,9 +106,7 @@ TEST(names_of_commands_are_taken)
     static const char *const screen[] = {TERMINAL_COMMANDS};
     size_t own = 0;
     for (const struct slash_command *c = slash_commands(); c->name; c++)
-        own += !c->operation;
-    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
-        own++;
+        own += c->operation ? 0 : c->alias ? 2 : 1;
     assert_int_equal(own, sizeof screen / sizeof *screen);
     for (size_t i = 0; i < own; i++)
         assert_non_null(slash_find(screen[i], strlen(screen[i])));
@@ -584,6 +587,53 @@ TEST(test_completion_of_fork)
     got = offered("/pin ");
     assert_string_equal(got, "2 1 ");
     free(got);
+}
+
+/* The open list of commands, 80 columns wide. */
+static const char *popup(void)
+{
+    return seen_text(list_rows(list_view_find(&app.views, LIST_COMPLETION), 80, 9));
+}
+
+TEST(commands_are_listed_with_their_keys)
+{
+    auto_free char *got = offered("/co");
+    assert_string_equal(got, "compact context cost corpus copy config ");
+    got = mem_strdup(offered("/"));
+    assert_null(strstr(got, "cost ")); /* an alias is listed once it is typed */
+    act("<ctrl-u>/cont");
+    assert_non_null(strstr(popup(), " F4\n"));
+    assert_true(keymap_bind(&app.keymap, "context", "f9", NULL));
+    act("<backspace>");
+    assert_non_null(strstr(popup(), " F9\n"));
+}
+
+TEST(enter_runs_the_marked_command_unless_it_lacks_its_argument)
+{
+    act("/renam<enter>");
+    assert_string_equal(editor_text(app.editor), "/rename ");
+    assert_null(asked());
+    act("x<enter>");
+    assert_non_null(asked_last(&operation_session_rename));
+    act("<ctrl-p>rename<enter>");
+    assert_string_equal(editor_text(app.editor), "/rename ");
+    act("<ctrl-u><ctrl-p>doctor<enter>");
+    assert_int_equal(asked_count(&operation_doctor_report), 1);
+}
+
+TEST(other_skills_do_not_move_the_mark)
+{
+    char name[] = "comb", description[] = "Combs.";
+    struct skill one = {.name = name, .description = description};
+    struct skills skills = {.items = {.items = &one, .len = 1}};
+    act("/co<down><down>");
+    (void)slash_know_skills(&skills);
+    assert_string_equal(list_value(list_view_find(&app.views, LIST_COMPLETION)), "cost");
+    app.engine = (struct engine *)&app;
+    completion_ask_skills(&app);
+    notices_take(&app, answer()); /* there are none */
+    assert_null(strstr(popup(), "comb"));
+    assert_string_equal(list_value(list_view_find(&app.views, LIST_COMPLETION)), "cost");
 }
 
 /* --- Ctrl-C --- */

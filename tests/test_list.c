@@ -194,6 +194,20 @@ TEST(test_the_selected_row_stays_in_view)
     }
 }
 
+TEST(test_a_key_stands_at_the_right)
+{
+    list = list_new(LIST_POPUP, NULL);
+    list_add_key(list, "/find TEXT", "find a text", "find", "Ctrl-F");
+    list_add_key(list, "/new", "begin another one", "new", "");
+    assert_drawn(40, 3,
+                 "›/find TEXT  find a text         Ctrl-F\n /new        begin another one\n");
+    assert_drawn(30, 3, "›/find TEXT  find a t… Ctrl-F\n /new        begin another one\n");
+    assert_drawn(18, 3, "›/find TE…  find …\n /new       begin…\n");
+    list_mark(list, "new");
+    list_mark(list, "gone");
+    assert_string_equal(list_value(list), "new");
+}
+
 TEST(test_foreign_text_is_cleaned)
 {
     list = list_new(LIST_PICK, "x");

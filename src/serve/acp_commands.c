@@ -262,7 +262,7 @@ bool acp_run_command(struct acp_session *s, const char *text)
     const struct operation *o;
     struct command c;
     for (size_t i = 0; len > 0 && (o = operation_at(i)); i++) {
-        if (!offers(o, &c) || strlen(o->slash) != len || strncmp(o->slash, text + 1, len) != 0)
+        if (!operation_is_slash(o, text + 1, len) || !offers(o, &c))
             continue;
         AUTO(buf_release) struct buf arguments = BUF_INIT;
         const char *rest = text + 1 + len;

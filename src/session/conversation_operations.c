@@ -80,6 +80,7 @@ const struct shape_names tools_offer_names = {level_words, 4, -1};
 const struct operation operation_session_create = {
     OPERATION("session/create", CLIENT, CONVERSATION, "Begins a session."),
     SLASH("new", "", N_("start a new session")),
+    .alias = "clear",
     .params = PARAMETERS(
         session_create_params, CHOICE(session_create_params),
         SHAPE_OPT(session_create_params, directory,
@@ -413,6 +414,7 @@ const struct operation operation_compaction_decide = {
 const struct operation operation_compaction_undo = {
     OPERATION("compaction/undo", CLIENT, CONVERSATION, "Undoes the last compaction of a session."),
     SLASH("uncompact", "", N_("undo the last compaction")),
+    .alias = "undo",
     .undone = N_("Nothing was undone."),
     .params = &session_params_shape,
     .needs = NEED_COMPACTION,
@@ -476,6 +478,7 @@ static const struct shape part_shape = SHAPE_OF(
 const struct operation operation_context_read = {
     OPERATION("context/read", CLIENT, CONVERSATION, "Lists the parts of the next request."),
     SLASH("context", "", N_("show what the next request would contain")),
+    .alias = "cost",
     .params = &session_params_shape,
     .result = RESULT(
         "context", context,
@@ -556,6 +559,7 @@ const struct operation operation_doctor_report = {
     OPERATION("doctor/report", OWNER, CONVERSATION,
               "Tells which provider, store and memory the engine uses, and why."),
     SLASH("doctor", "", N_("show which provider and store are used, and why")),
+    .alias = "status",
     .params = &any_session_shape,
     .result = RESULT("report", report_result,
                      SHAPE_REQ_LIST("facts", report_result, facts, fact_shape,

@@ -246,10 +246,9 @@ struct session_close_params {
     bool discard_unused; /* delete it if nothing was said or written in it since it was created */
 };
 
-/* Commands of the terminal that no operation has, and other names of commands. A skill with such a
- * name is not opened by it. */
-#define TERMINAL_COMMANDS                                                                          \
-    "help", "edit", "copy", "find", "theme", "config", "quit", "exit", "clear", "undo"
+/* Commands of the terminal that no operation has, with their aliases. A skill with such a name is
+ * not opened by it. */
+#define TERMINAL_COMMANDS "help", "edit", "copy", "find", "theme", "config", "quit", "exit"
 
 /* skill/list gives a struct skills. turn/interrupt, compaction/undo, context/read (gives a struct
  * context), models/list, skill/list and doctor/report take a struct session_params. */

@@ -41,6 +41,12 @@ const struct operation *operation_find(const char *name)
     return NULL;
 }
 
+bool operation_is_slash(const struct operation *o, const char *name, size_t len)
+{
+    return (o->slash && strlen(o->slash) == len && memcmp(o->slash, name, len) == 0) ||
+           (o->alias && strlen(o->alias) == len && memcmp(o->alias, name, len) == 0);
+}
+
 const char *authority_name(enum authority a)
 {
     static const char *const names[] = {[AUTHORITY_TERMINAL] = "terminal",

@@ -133,6 +133,7 @@ struct operation {
      * follow, "[X]": it may lack) and its help. A surface that has no more to do than to ask gives
      * the session and the text (operation_slash_params()). */
     const char *slash, *takes, *about;
+    const char *alias; /* the name that other programs have for the command; NULL: none */
     /* Sentences of a chat and an editor: after success (NULL: the line of the result, or an event
      * tells), and after a failure whose code says less. */
     const char *done, *undone;
@@ -222,6 +223,9 @@ OPERATIONS(X)
 /* The table; NULL past the last row. */
 const struct operation *operation_at(size_t index);
 const struct operation *operation_find(const char *name); /* NULL: there is none */
+
+/* Whether the row has a slash command of that name or alias. */
+bool operation_is_slash(const struct operation *o, const char *name, size_t len);
 
 /* The parameters of a slash command: the session (NULL: the one in front), and the arguments as the
  * first other text. The caller frees the struct; the texts are borrowed. NULL: it takes none. */

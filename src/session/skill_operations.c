@@ -32,7 +32,7 @@ static bool is_taken(const char *name)
     const struct operation *o;
     bool taken = false;
     for (size_t i = 0; !taken && (o = operation_at(i)); i++)
-        taken = o->slash && strcmp(o->slash, name) == 0;
+        taken = operation_is_slash(o, name, strlen(name));
     for (size_t i = 0; !taken && i < sizeof screen / sizeof *screen; i++)
         taken = strcmp(screen[i], name) == 0;
     return taken;

@@ -108,23 +108,23 @@ static void run_copy(struct app *app, const char *arguments)
 }
 
 const struct slash_command slash_own[] = {
-    {NULL, "help", "", ARGUMENT_OTHER, N_("keys and commands"), .act = picker_help},
+    {.name = "help", .help = N_("keys and commands"), .act = picker_help, .action = ACTION_HELP},
     {.operation = &operation_session_create},
     {&operation_session_open, .kind = ARGUMENT_SESSION, .run = run_resume},
-    {&operation_session_list, .pane = ACTION_SESSIONS},
+    {&operation_session_list, .action = ACTION_SESSIONS},
     {&operation_session_rename, .kind = ARGUMENT_OTHER},
     {&operation_session_label, .kind = ARGUMENT_OTHER},
     {&operation_session_fork, .kind = ARGUMENT_FORK},
     {.operation = &operation_session_archive},
     {&operation_session_export, .run = run_export},
-    {&operation_turn_interrupt, .act = run_stop},
-    {.operation = &operation_turn_background},
+    {&operation_turn_interrupt, .act = run_stop, .action = ACTION_CANCEL},
+    {&operation_turn_background, .action = ACTION_BACKGROUND},
     {&operation_compaction_run, .kind = ARGUMENT_COMPACT, .run = compact_send},
     {&operation_compaction_undo, .kind = ARGUMENT_OTHER},
     {&operation_compaction_pin, .kind = ARGUMENT_TURN},
     {&operation_compaction_unpin, .kind = ARGUMENT_TURN},
-    {&operation_context_read, .pane = ACTION_CONTEXT},
-    {&operation_memory_search, .run = cards_memory},
+    {&operation_context_read, .action = ACTION_CONTEXT},
+    {&operation_memory_search, .run = cards_memory, .action = ACTION_MEMORY},
     {&operation_memory_leave_out, .act = cards_recalled},
     {&operation_memory_index, .run = run_index},
     {&operation_graph_search, .run = run_graph},
@@ -136,17 +136,34 @@ const struct slash_command slash_own[] = {
     {&operation_session_set_model, .kind = ARGUMENT_MODEL, .run = picker_models},
     {&operation_session_set_system, .run = run_system},
     {&operation_turn_retry, .act = message_retry},
-    {NULL, "edit", "", ARGUMENT_OTHER, N_("edit the last message; the new text replaces it"),
+    {.name = "edit",
+     .help = N_("edit the last message; the new text replaces it"),
      .act = message_edit},
-    {NULL, "copy", "[code]", ARGUMENT_COPY, N_("copy the newest answer, or its newest code block"),
+    {.name = "copy",
+     .arguments = "[code]",
+     .kind = ARGUMENT_COPY,
+     .help = N_("copy the newest answer, or its newest code block"),
      .run = run_copy},
-    {NULL, "find", "TEXT", ARGUMENT_OTHER, N_("find a text in the transcript"), .run = find_open},
-    {NULL, "theme", "[NAME]", ARGUMENT_THEME,
-     N_("change the colours and save the choice (default: a list)"), .run = picker_themes},
-    {NULL, "config", "[WORDS]", ARGUMENT_OTHER, N_("show the settings and where each is set"),
+    {.name = "find",
+     .arguments = "TEXT",
+     .help = N_("find a text in the transcript"),
+     .run = find_open,
+     .action = ACTION_FIND},
+    {.name = "theme",
+     .arguments = "[NAME]",
+     .kind = ARGUMENT_THEME,
+     .help = N_("change the colours and save the choice (default: a list)"),
+     .run = picker_themes},
+    {.name = "config",
+     .arguments = "[WORDS]",
+     .help = N_("show the settings and where each is set"),
      .run = picker_config},
     {&operation_doctor_report, .act = picker_report},
-    {NULL, "quit", "", ARGUMENT_OTHER, N_("quit; the draft is saved"), .act = app_leave},
+    {.name = "quit",
+     .alias = "exit",
+     .help = N_("quit; the draft is saved"),
+     .act = app_leave,
+     .action = ACTION_LEAVE},
     {0}};
 
 void slash_do(struct app *app, const struct slash_command *c, const char *arguments)
@@ -161,8 +178,8 @@ void slash_do(struct app *app, const struct slash_command *c, const char *argume
         c->act(app);
     } else if (c->run) {
         c->run(app, arguments);
-    } else if (c->pane != ACTION_NONE) {
-        (void)panes_open(app, c->pane, arguments);
+    } else if (panes_open(app, c->action, arguments)) {
+        return;
     } else if (c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK) {
         turns_run(app, c->operation, arguments);
     } else {

@@ -134,12 +134,21 @@ static void leave(struct app *app)
     app->completion_closed = true;
 }
 
+/* A command that lacks its argument is not sent: the argument is written next. */
+static bool may_send(struct app *app)
+{
+    const char *text = editor_text(app->editor);
+    struct slash_line line = slash_parse(text);
+    const struct slash_command *c = slash_find(text + 1, line.name_len);
+    return !c || !slash_needs_argument(c) || text[line.arguments];
+}
+
 /* Takes the list. If Tab asked for it, a single row is chosen at once; no row closes the popup. */
 static void offer(struct app *app, const struct target *t, struct list *list, bool asked)
 {
     size_t count = list_count(list);
     if (count > 1 || (count == 1 && !asked)) {
-        const struct list_view_host to = {accept, leave, t->place == PLACE_COMMAND};
+        const struct list_view_host to = {accept, leave, t->place == PLACE_COMMAND ? may_send : NULL};
         views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
         app_touch_now(app, DIRTY_BODY);
         return;
@@ -155,18 +164,7 @@ static void offer(struct app *app, const struct target *t, struct list *list, bo
 static void offer_commands(struct app *app, const struct target *t, bool asked)
 {
     struct list *list = list_new(LIST_POPUP, NULL);
-    for (const struct slash_command *c = slash_commands(); c->name; c++) {
-        if (!begins(c->name, t->word))
-            continue;
-        auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);
-        list_add(list, label, slash_help(c, app->options->engine->persist), c->name);
-    }
-    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
-        if (*t->word && begins(a->alias, t->word)) {
-            auto_free char *label = mem_printf("/%s → /%s", a->alias, a->name);
-            const struct slash_command *c = slash_find(a->name, strlen(a->name));
-            list_add(list, label, slash_help(c, app->options->engine->persist), a->name);
-        }
+    slash_list(app, list, t->word);
     offer(app, t, list, asked);
 }
 
@@ -176,8 +174,14 @@ static bool take_skills(struct app *app, struct operation_answer *a, const char 
     if (words)
         return true;
     bool others = slash_know_skills(a->result);
-    if (others && *text == '/' && text[1] && !views_holder(&app->views))
-        completion_follow(app); /* it begins at the first row, wherever the user was */
+    if (others && *text == '/' && text[1] && !views_holder(&app->views)) {
+        struct list *list = list_view_find(&app->views, LIST_COMPLETION);
+        auto_free char *marked = list ? mem_strdup(list_value(list)) : NULL;
+        completion_follow(app);
+        list = list_view_find(&app->views, LIST_COMPLETION);
+        if (list)
+            list_mark(list, marked);
+    }
     return true;
 }
 

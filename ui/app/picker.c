@@ -32,14 +32,6 @@ static void take_hint(void *context, const char *keys, const char *text)
     list_add(list, keys, text, "");
 }
 
-static void add_commands(struct list *list, bool kept, bool to_choose)
-{
-    for (const struct slash_command *c = slash_commands(); c->name; c++) {
-        auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);
-        list_add(list, label, slash_help(c, kept), to_choose ? c->name : "");
-    }
-}
-
 static const struct {
     const char *keys, *help;
 } in_lists[] = {
@@ -73,7 +65,7 @@ void picker_help(struct app *app)
     list_add(list, _("Write a message and send it; the answer streams in above."), NULL, "");
     list_add(list, _("A text that begins with \"//\" is sent with one slash."), NULL, "");
     heading(list, _("Commands"));
-    add_commands(list, app->options->engine->persist, false);
+    slash_list(app, list, NULL);
     heading(list, _("Keys ([keys] in tiro.ini changes them)"));
     for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
         AUTO(buf_release) struct buf keys = BUF_INIT;
@@ -100,12 +92,12 @@ void picker_help(struct app *app)
 static void chose_command(struct app *app, const char *value)
 {
     const struct slash_command *c = slash_find(value, strlen(value));
-    if (*editor_text(app->editor) == '\0' && slash_needs_argument(c)) {
-        auto_free char *line = mem_printf("/%s ", value);
-        app_write(app, line);
+    auto_free char *line = mem_printf("/%s ", value);
+    if (!c) /* a skill that was removed meanwhile */
         return;
-    }
-    if (slash_needs_argument(c))
+    if (*editor_text(app->editor) == '\0' && slash_needs_argument(c))
+        app_write(app, line);
+    else if (slash_needs_argument(c))
         app_note(app, STYLE_NOTE, "/%s %s: %s", c->name, c->arguments, _(c->help));
     else
         slash_do(app, c, "");
@@ -114,7 +106,7 @@ static void chose_command(struct app *app, const char *value)
 void picker_palette(struct app *app)
 {
     struct list *list = list_new(LIST_TYPE, _("Commands"));
-    add_commands(list, app->options->engine->persist, true);
+    slash_list(app, list, "");
     app_open_list(app, LIST_PALETTE, list, chose_command);
 }
 

@@ -54,8 +54,11 @@ const struct slash_command *slash_commands(void)
 {
     if (made.rows.len > 0)
         return made.rows.items;
-    for (const struct slash_command *c = slash_own; c->name || c->operation; c++)
+    for (const struct slash_command *c = slash_own; c->name || c->operation; c++) {
         vec_push(&made.rows, *c);
+        if (!c->arguments)
+            vec_last(&made.rows).arguments = "";
+    }
     size_t own = made.rows.len;
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++) {
@@ -68,6 +71,7 @@ const struct slash_command *slash_commands(void)
             vec_push(&made.rows, (struct slash_command){.operation = o});
         struct slash_command *c = &made.rows.items[at == own ? made.rows.len - 1 : at];
         c->name = o->slash;
+        c->alias = o->alias;
         c->arguments = o->takes;
         c->help = o->about;
     }
@@ -88,18 +92,31 @@ char *slash_parting(const char *title, bool archived)
                       title);
 }
 
-const struct slash_alias slash_aliases[] = {
-    {"exit", "quit"}, {"clear", "new"}, {"undo", "uncompact"}, {0}};
-
 const struct slash_command *slash_find(const char *name, size_t len)
 {
-    for (const struct slash_alias *a = slash_aliases; a->alias; a++)
-        if (strlen(a->alias) == len && memcmp(a->alias, name, len) == 0)
-            return slash_find(a->name, strlen(a->name));
     for (const struct slash_command *c = slash_commands(); c->name; c++)
-        if (strlen(c->name) == len && memcmp(c->name, name, len) == 0)
+        if ((strlen(c->name) == len && memcmp(c->name, name, len) == 0) ||
+            (c->alias && strlen(c->alias) == len && memcmp(c->alias, name, len) == 0))
             return c;
     return NULL;
+}
+
+void slash_list(struct app *app, struct list *list, const char *word)
+{
+    bool kept = app->options->engine->persist;
+    size_t len = word ? strlen(word) : 0;
+    for (const struct slash_command *c = slash_commands(); c->name; c++) {
+        bool is_alias = len > 0 && c->alias && strncmp(c->alias, word, len) == 0;
+        AUTO(buf_release) struct buf key = BUF_INIT;
+        auto_free char *label = mem_printf("/%s %s", c->name, c->arguments);
+        auto_free char *other = mem_printf("/%s → /%s", c->alias ? c->alias : "", c->name);
+        if (word && c->action != ACTION_NONE)
+            keymap_describe_first(&app->keymap, c->action, &key);
+        if (strncmp(c->name, word ? word : "", len) == 0)
+            list_add_key(list, label, slash_help(c, kept), word ? c->name : "", key.data);
+        if (is_alias)
+            list_add_key(list, other, slash_help(c, kept), c->alias, key.data);
+    }
 }
 
 bool slash_needs_argument(const struct slash_command *c)

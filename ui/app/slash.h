@@ -21,16 +21,18 @@ enum argument_kind {
 };
 
 struct slash_command {
-    const struct operation *operation; /* whose row has the next three and the help; NULL: none */
+    const struct operation *operation; /* has the next three and the help in its row; NULL: none */
     const char *name;                  /* without the slash */
-    const char *arguments;             /* "" if it takes none; "[X]" may lack */
+    const char *alias;                 /* what other programs call it; NULL: as this one */
+    const char *arguments;             /* "" if it takes none (slash_own: or NULL); "[X]" may lack */
     enum argument_kind kind;
     const char *help; /* for gettext */
     /* Without these three, fork, pin and unpin call turns_run(), and any other command asks for its
      * operation and shows the result. */
     void (*run)(struct app *app, const char *arguments);
     void (*act)(struct app *app); /* in place of run where no argument is taken */
-    enum action pane;             /* opens this view (panes_open()) */
+    /* The key's action that does the same. Without run and act the command opens its view. */
+    enum action action;
     bool skill;                   /* a skill or a command of the person: sent as a message */
 };
 
@@ -45,12 +47,6 @@ bool slash_know_skills(const struct skills *skills);
  * an empty row ends the table. The other operations with SLASH() follow. */
 extern const struct slash_command slash_own[];
 
-/* Names that other programs have for a command. */
-struct slash_alias {
-    const char *alias, *name;
-};
-extern const struct slash_alias slash_aliases[]; /* ends with a NULL alias */
-
 /* The translated help, which may depend on whether sessions are saved (`kept`). */
 const char *slash_help(const struct slash_command *c, bool kept);
 
@@ -59,6 +55,10 @@ char *slash_parting(const char *title, bool archived);
 
 /* By its name or an alias. */
 const struct slash_command *slash_find(const char *name, size_t len);
+
+/* Adds the commands that begin with the word, each with its key, and behind a command its alias
+ * where that begins with a word that is not "". NULL: all, without keys, to be read only. */
+void slash_list(struct app *app, struct list *list, const char *word);
 
 /* Whether the command can do nothing without an argument. */
 bool slash_needs_argument(const struct slash_command *c);

@@ -14,7 +14,7 @@
 enum { FILTER_MAX = 256 };
 
 struct list_row {
-    char *label, *detail, *value;
+    char *label, *detail, *value, *key;
 };
 
 struct list {
@@ -51,6 +51,7 @@ void list_clear(struct list *l)
         free(l->all.items[i].label);
         free(l->all.items[i].detail);
         free(l->all.items[i].value);
+        free(l->all.items[i].key);
     }
     vec_clear(&l->all);
     vec_clear(&l->shown);
@@ -80,7 +81,8 @@ static bool matches(const struct list *l, const struct list_row *row)
     while (ok && *(at += strspn(at, " "))) {
         size_t len = strcspn(at, " ");
         auto_free char *word = mem_strndup(at, len);
-        ok = utf8_contains_folded(row->label, word) || utf8_contains_folded(row->detail, word);
+        ok = utf8_contains_folded(row->label, word) || utf8_contains_folded(row->detail, word) ||
+             utf8_contains_folded(row->key, word);
         at += len;
     }
     return ok;
@@ -95,12 +97,19 @@ static void refilter(struct list *l)
     l->selected = l->top = 0;
 }
 
-void list_add(struct list *l, const char *label, const char *detail, const char *value)
+void list_add_key(struct list *l, const char *label, const char *detail, const char *value,
+                  const char *key)
 {
-    struct list_row row = {utf8_clean_line(label), utf8_clean_line(detail), mem_strdup(value)};
+    struct list_row row = {utf8_clean_line(label), utf8_clean_line(detail), mem_strdup(value),
+                           mem_strdup(key)};
     vec_push(&l->all, row);
     if (matches(l, &row))
         vec_push(&l->shown, l->all.len - 1);
+}
+
+void list_add(struct list *l, const char *label, const char *detail, const char *value)
+{
+    list_add_key(l, label, detail, value, "");
 }
 
 void list_add_match(struct list *l, const char *word, const char *label, const char *detail)
@@ -132,6 +141,14 @@ size_t list_count(const struct list *l)
 const char *list_value(const struct list *l)
 {
     return l->shown.len > 0 ? l->all.items[l->shown.items[l->selected]].value : NULL;
+}
+
+void list_mark(struct list *l, const char *value)
+{
+    for (size_t i = l->shown.len; value && i-- > 0;) {
+        const char *its = l->all.items[l->shown.items[i]].value;
+        l->selected = its && strcmp(its, value) == 0 ? i : l->selected;
+    }
 }
 
 static void move(struct list *l, long by)
@@ -245,6 +262,8 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
     bool selected = index == l->selected, heading = !row->value && !*row->detail;
     enum style label = selected ? STYLE_SELECTED : heading ? STYLE_HEADING : STYLE_OVERLAY;
     enum style detail = selected ? STYLE_SELECTED : STYLE_DIM;
+    size_t whole = width, key = utf8_width(row->key, strlen(row->key));
+    width -= key > 0 && key + labels + 4 < width ? key + 2 : 0;
     rows_begin(&l->rows);
     rows_addstr(&l->rows, selected ? glyph(GLYPH_POINTER) : " ", label, 0);
     size_t used = 1 + rows_add_cut(&l->rows, row->label, *row->detail ? labels : width - 1, label);
@@ -254,8 +273,13 @@ static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
         used = to > used ? to : used;
         used += rows_add_cut(&l->rows, row->detail, width - used, detail);
     }
-    if (selected && used < width)
-        rows_pad(&l->rows, width - used, STYLE_SELECTED);
+    if (width < whole) {
+        rows_pad(&l->rows, whole - used - key - 1, detail);
+        rows_addstr(&l->rows, row->key, detail, 0);
+        used = whole - 1;
+    }
+    if (selected && used < whole)
+        rows_pad(&l->rows, whole - used, STYLE_SELECTED);
 }
 
 /* A row that is read is not cut: the text goes on below itself, and begins below a wide label. The
@@ -371,7 +395,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     bool popup = is_popup(view);
     if (popup && (action == ACTION_COMPLETE || action == ACTION_SEND)) {
         choose(view);
-        return !(to.sends && action == ACTION_SEND);
+        return !(to.sends && action == ACTION_SEND && to.sends(app));
     }
     switch (list_key(((struct list_view *)view)->list, action, key)) {
     case LIST_CHOSEN:

@@ -23,6 +23,10 @@ void list_clear(struct list *l);
  * `value` may be NULL; a row without a value is a heading, which cannot be chosen. */
 void list_add(struct list *l, const char *label, const char *detail, const char *value);
 
+/* As list_add(), with a key at the right end of the row, where it has the room. */
+void list_add_key(struct list *l, const char *label, const char *detail, const char *value,
+                  const char *key);
+
 /* Adds a row whose value is its label, if that begins with `word`. */
 void list_add_match(struct list *l, const char *word, const char *label, const char *detail);
 
@@ -34,6 +38,9 @@ size_t list_count(const struct list *l); /* rows that pass the filter */
 
 /* The value of the selected row; NULL: there is none. */
 const char *list_value(const struct list *l);
+
+/* Selects the row of that value; NULL or a value that no shown row has: nothing changes. */
+void list_mark(struct list *l, const char *value);
 
 enum list_result { LIST_STAYS, LIST_CHOSEN, LIST_CLOSED, LIST_NOT_MINE };
 enum list_result list_key(struct list *l, enum action action, const struct key *key);
@@ -65,7 +72,8 @@ struct list_view_host {
     /* Gets the value of the chosen row, once the list is closed. NULL: nothing can be chosen. */
     void (*chosen)(struct app *app, const char *value);
     void (*left)(struct app *app); /* it was closed without a choice */
-    bool sends;                    /* a popup's row that Enter chooses is sent at once */
+    /* Whether the text with a popup's row, which Enter chose, is sent at once. NULL: never. */
+    bool (*sends)(struct app *app);
 };
 
 /* Takes the list. */
