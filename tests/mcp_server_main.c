@@ -4,7 +4,8 @@
  *
  * Words: "modern" (2026-07-28 alone), "legacy" (initialize alone; else both), "dies" and "silent"
  * (how a legacy server takes server/discover), "silent-start" (nothing is ever answered), "pages"
- * (a tool in a page), "stays" (it does not end with its input), "crowd" (500 tools),
+ * (a tool, a prompt, a resource in a page), "stays" (it does not end with its input), "crowd" (500
+ * tools), "prompts" and "resources" (it has them), "mute" (it lists no prompts),
  * "file=PATH" (each start adds a line with the process ID), "waits=PATH" (until that file is
  * there). Each tool does what its name says. */
 #include <inttypes.h>
@@ -93,6 +94,69 @@ static void list(const char *id, const struct json *params)
     auto_free char *next = to < TOOLS ? mem_printf(",\"nextCursor\":\"%d\"", to) : mem_strdup("");
     auto_free char *result = mem_printf("{\"tools\":[%s]%s}", out.data, next);
     answer(id, result);
+}
+
+/* --- prompts and resources -------------------------------------------------------------------- */
+
+/* A page of a list whose items are separated by line breaks. */
+static void list_items(const char *id, const struct json *params, const char *member,
+                       const char *items)
+{
+    const char *cursor = json_get_string(params, "cursor"),
+               *at = items + (cursor ? atoi(cursor) : 0);
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    bool more = true;
+    for (bool all = !said("pages"), first = true; more && (all || first); first = false) {
+        size_t len = strcspn(at, "\n");
+        buf_addf(&out, "%s%.*s", first ? "" : ",", (int)len, at);
+        at += len;
+        more = *at++ == '\n';
+    }
+    auto_free char *next =
+        more ? mem_printf(",\"nextCursor\":\"%d\"", (int)(at - items)) : mem_strdup("");
+    auto_free char *result = mem_printf("{\"%s\":[%s]%s}", member, out.data, next);
+    answer(id, result);
+}
+
+static void list_prompts(const char *id, const struct json *params)
+{
+    auto_free char *items = mem_printf(
+        "{\"name\":\"greet\",\"description\":\"Greets a person.\",\"arguments\":["
+        "{\"name\":\"style\"},{\"name\":\"who\",\"required\":true}]}\n"
+        "{\"name\":\"plain one\"}%s",
+        has_more_tools ? "\n{\"name\":\"grown\"}" : "");
+    list_items(id, params, "prompts", items);
+}
+
+static void get_prompt(const char *id, const struct json *params)
+{
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    const char *name = json_get_string(params, "name");
+    auto_free char *args = json_print(json_get(params, "arguments"));
+    if (strcmp(name, "greet") != 0) {
+        refuse(id, -32602, "there is no such prompt");
+        return;
+    }
+    json_out_pack(
+        &(struct json_out){.buf = &out},
+        "{messages:[{role:'user' content:{type:'text' text:s}}"
+        "{role:'assistant' content:{type:'resource' resource:{uri:'file:///b' text:'inner'}}}"
+        "{role:'user' content:{type:'image' mimeType:'image/png' data:'AAAA'}}]}",
+        args);
+    answer(id, out.data);
+}
+
+static void read_resource(const char *id, const struct json *params)
+{
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    const char *uri = json_get_string(params, "uri");
+    if (strncmp(uri, "file:///", 8) != 0) {
+        refuse(id, -32002, "Resource not found");
+        return;
+    }
+    json_out_pack(&(struct json_out){.buf = &out},
+                  "{contents:[{uri:s text:'the text of it'}{uri:'file:///c' blob:'AAAA'}]}", uri);
+    answer(id, out.data);
 }
 
 static void flood(void)
@@ -189,6 +253,8 @@ static void call(const char *id, const struct json *params)
         has_more_tools = true;
         if (listened || said("legacy"))
             say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
+        if (listened || said("legacy"))
+            say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\"}");
         answer_text(id, "grown");
     } else if (strcmp(name, "orphan") == 0) {
         pid_t pid = fork();
@@ -213,6 +279,8 @@ static void take(const struct json *message)
     const struct json *params = json_get(message, "params");
     auto_free char *id = json_print(json_get(message, "id"));
     bool modern = json_get(json_get(params, "_meta"), "io.modelcontextprotocol/protocolVersion");
+    const char *prompts = said("prompts") ? ",\"prompts\":{}" : "";
+    const char *resources = said("resources") ? ",\"resources\":{}" : "";
     if (!method && waiting) {
         answer_text(waiting, json_get_string(json_get(message, "result"), "action"));
         free(waiting);
@@ -225,16 +293,19 @@ static void take(const struct json *message)
         if (!said("silent"))
             refuse(id, -32601, "Method not found");
     } else if (strcmp(method, "server/discover") == 0) {
-        answer(
-            id,
+        auto_free char *result = mem_printf(
             "{\"resultType\":\"complete\",\"supportedVersions\":[\"2026-07-28\"],"
-            "\"capabilities\":{\"tools\":{\"listChanged\":true}},\"_meta\":{"
-            "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"scripted\",\"version\":\"1\"}}}");
+            "\"capabilities\":{\"tools\":{\"listChanged\":true}%s%s},\"_meta\":{"
+            "\"io.modelcontextprotocol/serverInfo\":{\"name\":\"scripted\",\"version\":\"1\"}}}",
+            prompts, resources);
+        answer(id, result);
     } else if (strcmp(method, "initialize") == 0 && !said("modern")) {
         begun = true;
-        answer(id,
-               "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},"
-               "\"serverInfo\":{\"name\":\"scripted\",\"version\":\"1\"}}");
+        auto_free char *result = mem_printf(
+            "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}%s%s},"
+            "\"serverInfo\":{\"name\":\"scripted\",\"version\":\"1\"}}",
+            prompts, resources);
+        answer(id, result);
     } else if (!modern && !begun) {
         refuse(id, -32600, "not initialized");
     } else if (strcmp(method, "subscriptions/listen") == 0) {
@@ -243,6 +314,21 @@ static void take(const struct json *message)
         list(id, params);
     } else if (strcmp(method, "tools/call") == 0) {
         call(id, params);
+    } else if (strcmp(method, "prompts/list") == 0 && said("mute")) {
+        return;
+    } else if (strcmp(method, "prompts/list") == 0 && said("prompts")) {
+        list_prompts(id, params);
+    } else if (strcmp(method, "prompts/get") == 0) {
+        get_prompt(id, params);
+    } else if (strcmp(method, "resources/list") == 0) {
+        list_items(id, params, "resources",
+                   "{\"uri\":\"file:///a\",\"name\":\"A\",\"description\":\"First.\"}\n"
+                   "{\"uri\":\"file:///b\",\"name\":\"B\"}");
+    } else if (strcmp(method, "resources/templates/list") == 0) {
+        list_items(id, params, "resourceTemplates",
+                   "{\"uriTemplate\":\"file:///{name}\",\"name\":\"Any\"}");
+    } else if (strcmp(method, "resources/read") == 0) {
+        read_resource(id, params);
     } else {
         refuse(id, -32601, "Method not found");
     }

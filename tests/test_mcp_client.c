@@ -16,6 +16,7 @@ static struct mcp_server server;
 static struct mcp_client *client;
 static struct mcp_view view;
 static struct mcp_outcome outcome;
+static struct mcp_offers offers;
 static struct error fault;
 static struct buf lines; /* of progress */
 
@@ -42,6 +43,7 @@ static int teardown(void **state)
 {
     end();
     mcp_view_release(&view);
+    mcp_offers_release(&offers);
     mcp_outcome_release(&outcome);
     buf_release(&lines);
     return support_teardown(state);
@@ -92,8 +94,8 @@ static bool call_within(const char *tool, const char *text, int64_t ms)
     AUTO(json_free_local) struct json *args = json_new_object();
     json_set_string(args, "text", text);
     mcp_outcome_release(&outcome);
-    return mcp_client_call(client, tool, args, clock_mono_ms() + ms, NULL, keep_line, NULL,
-                           &outcome, &fault);
+    return mcp_client_call(client, MCP_CALL_TOOL, tool, args, clock_mono_ms() + ms, NULL, keep_line,
+                           NULL, &outcome, &fault);
 }
 
 static const char *call(const char *tool)
@@ -349,8 +351,8 @@ TEST(a_call_is_interrupted)
     START("both");
     ready();
     const struct wakeup soon = {.fd = -1, .go_on = stop, .deadline_ms = clock_mono_ms() + 100};
-    assert_err(mcp_client_call(client, "hang", NULL, clock_mono_ms() + 60000, &soon, NULL, NULL,
-                               &outcome, &fault),
+    assert_err(mcp_client_call(client, MCP_CALL_TOOL, "hang", NULL, clock_mono_ms() + 60000, &soon,
+                               NULL, NULL, &outcome, &fault),
                fault, ERR_INTERRUPTED);
     assert_string_equal(call("echo"), "some words");
 }
@@ -363,6 +365,101 @@ TEST(a_program_that_is_not_there_is_told)
     look();
     assert_int_equal(view.state, MCP_FAILED);
     assert_non_null(strstr(view.error, "\"no-such-program-here\" cannot be run"));
+}
+
+/* --- prompts and resources -------------------------------------------------------------------- */
+
+static void know_offers(void)
+{
+    ready();
+    assert_true(
+        mcp_client_wait_offers(client, clock_mono_ms() + SOON_MS * support_patience(), NULL));
+    mcp_offers_release(&offers);
+    mcp_client_offers(client, &offers);
+}
+
+static const char *get(enum mcp_ask what, const char *name)
+{
+    AUTO(json_free_local) struct json *args = json_new_object();
+    json_set_string(args, "who", "Ada");
+    mcp_outcome_release(&outcome);
+    assert_ok(mcp_client_call(client, what, name, args,
+                              clock_mono_ms() + SOON_MS * support_patience(), NULL, NULL, NULL,
+                              &outcome, &fault),
+              fault);
+    return outcome.text;
+}
+
+static void offers_are_listed(void)
+{
+    know_offers();
+    assert_true(view.has_resources);
+    assert_int_equal(offers.left_out, 0);
+    assert_int_equal(offers.prompts.len, 2);
+    const struct mcp_prompt_info *p = &offers.prompts.items[0];
+    assert_string_equal(p->name, "greet");
+    assert_string_equal(p->description, "Greets a person.");
+    assert_int_equal(p->arguments.len, 2);
+    assert_string_equal(p->arguments.items[1].name, "who");
+    assert_true(p->arguments.items[1].required && !p->arguments.items[0].required);
+    assert_int_equal(offers.resources.len, 3);
+    assert_string_equal(offers.resources.items[1].uri, "file:///b");
+    assert_string_equal(offers.resources.items[2].uri, "file:///{name}");
+    assert_true(offers.resources.items[2].is_template);
+    assert_string_equal(get(MCP_GET_PROMPT, "greet"),
+                        "{\"who\":\"Ada\"}\n[assistant]\n[resource file:///b]\ninner\n"
+                        "[image: image/png, 3 bytes, not shown]");
+    assert_string_equal(get(MCP_READ_RESOURCE, "file:///a"),
+                        "[resource file:///a]\nthe text of it\n[resource file:///c]\n"
+                        "[data: unknown type, 3 bytes, not shown]");
+    assert_error(mcp_client_call(client, MCP_READ_RESOURCE, "secret:1", NULL,
+                                 clock_mono_ms() + SOON_MS, NULL, NULL, NULL, &outcome, &fault),
+                 fault, ERR_AGENT_ERROR,
+                 "the server refused the call: Resource not found (-32002)");
+}
+
+TEST(prompts_and_resources_are_listed_in_pages)
+{
+    START("modern", "prompts", "resources", "pages");
+    offers_are_listed();
+}
+
+TEST(prompts_and_resources_of_the_older_era)
+{
+    START("legacy", "prompts", "resources");
+    offers_are_listed();
+}
+
+static bool prompts_have_grown(void *unused)
+{
+    (void)unused;
+    mcp_offers_release(&offers);
+    mcp_client_offers(client, &offers);
+    return offers.prompts.len == 3;
+}
+
+TEST(a_changed_list_of_prompts_is_read_again)
+{
+    START("both", "prompts");
+    know_offers();
+    assert_false(view.has_resources);
+    assert_int_equal(offers.prompts.len, 2);
+    (void)call("grow");
+    assert_true(support_wait_until(prompts_have_grown, NULL, SOON_MS));
+}
+
+/* Lists that never come, or are refused, do not keep the tools. */
+TEST(a_server_without_its_lists_has_its_tools)
+{
+    START("both", "prompts", "mute");
+    ready();
+    assert_string_equal(call("echo"), "some words");
+    assert_false(mcp_client_wait_offers(client, clock_mono_ms() + 50, NULL));
+    end();
+    START("both", "resources");
+    know_offers();
+    assert_int_equal(offers.prompts.len, 0);
+    assert_int_equal(offers.resources.len, 3);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

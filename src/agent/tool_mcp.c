@@ -182,8 +182,8 @@ static bool run(const struct tool_context *context, const struct json *args, str
     struct error e;
     int64_t deadline = server->timeout_s > 0 ? showing.begun_ms + 1000 * (int64_t)server->timeout_s
                                              : context->deadline_ms;
-    if (!mcp_client_call(o->client, o->tool, args, deadline, context->wakeup, show_progress,
-                         &showing, &outcome, &e)) {
+    if (!mcp_client_call(o->client, MCP_CALL_TOOL, o->tool, args, deadline, context->wakeup,
+                         show_progress, &showing, &outcome, &e)) {
         buf_addstr(out, e.text);
         return false;
     }

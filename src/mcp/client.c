@@ -61,7 +61,8 @@ void mcp_outcome_release(struct mcp_outcome *o)
 struct order {
     enum { ORDER_CALL, ORDER_CANCEL, ORDER_RESTART, ORDER_END } what;
     uint64_t number; /* of the call */
-    char *tool, *args;
+    enum mcp_ask call;
+    char *name, *args;
 };
 
 /* From the thread. */
@@ -75,7 +76,7 @@ struct news {
 static void free_order(void *item)
 {
     struct order *o = item;
-    free(o->tool);
+    free(o->name);
     free(o->args);
     free(o);
 }
@@ -108,11 +109,25 @@ void mcp_tell_state(struct mcp_client *c, enum mcp_state state, const char *erro
     c->view.version++;
     free(c->view.error);
     c->view.error = mem_strdup(error);
-    if (state == MCP_FAILED)
+    if (state == MCP_FAILED) {
         forget_tools(&c->view);
+        mcp_offers_release(&c->offers);
+    }
     pthread_mutex_unlock(&c->lock);
     if (error)
         log_line(LOG_ERROR, "MCP server %s: %s", c->server->name, error);
+    tell(c, &(struct news){.what = NEWS_STATE});
+}
+
+void mcp_tell_offers(struct mcp_client *c)
+{
+    pthread_mutex_lock(&c->lock);
+    struct mcp_offers old = c->offers;
+    c->offers = c->offered;
+    c->offers.known = true;
+    c->offered = old;
+    pthread_mutex_unlock(&c->lock);
+    mcp_offers_release(&c->offered);
     tell(c, &(struct news){.what = NEWS_STATE});
 }
 
@@ -125,7 +140,7 @@ void mcp_tell_progress(struct mcp_client *c, const char *line)
 
 static void end_call(struct mcp_client *c, const struct news *news)
 {
-    free(c->call.tool);
+    free(c->call.name);
     free(c->call.args);
     c->call = (struct mcp_running){0};
     tell(c, news);
@@ -156,8 +171,9 @@ static void obey(struct mcp_client *c, struct order *o)
 {
     switch (o->what) {
     case ORDER_CALL:
-        c->call = (struct mcp_running){.number = o->number, .tool = o->tool, .args = o->args};
-        o->tool = o->args = NULL;
+        c->call = (struct mcp_running){
+            .number = o->number, .what = o->call, .name = o->name, .args = o->args};
+        o->name = o->args = NULL;
         c->wanted = true;
         if (c->peer)
             mcp_dialogue_call(c);
@@ -339,10 +355,12 @@ void mcp_client_free(struct mcp_client *c)
     mcp_client_end(c);
     if (c->threaded)
         pthread_join(c->thread, NULL);
-    free(c->call.tool);
+    free(c->call.name);
     free(c->call.args);
     free(c->fault);
     mcp_view_release(&c->view);
+    mcp_offers_release(&c->offers);
+    mcp_offers_release(&c->offered);
     buf_release(&c->log);
     pthread_mutex_destroy(&c->lock);
     mailbox_free(c->orders);
@@ -376,7 +394,8 @@ void mcp_client_view(struct mcp_client *c, struct mcp_view *out)
                              .name = mem_strdup(v->name),
                              .server_version = mem_strdup(v->server_version),
                              .instructions = mem_strdup(v->instructions),
-                             .left_out = v->left_out};
+                             .left_out = v->left_out,
+                             .has_resources = v->has_resources};
     for (size_t i = 0; i < v->tools.len; i++) {
         struct mcp_tool_info t = v->tools.items[i];
         t.name = mem_strdup(t.name);
@@ -411,36 +430,49 @@ static struct news *wait_for_news(struct mcp_client *c, int64_t deadline_ms,
     }
 }
 
-static enum mcp_state state_of(struct mcp_client *c)
+static bool is_waiting(struct mcp_client *c, bool for_offers)
 {
     pthread_mutex_lock(&c->lock);
     enum mcp_state state = c->view.state;
+    bool waiting = state == MCP_STARTING || (for_offers && state == MCP_READY && !c->offers.known);
     pthread_mutex_unlock(&c->lock);
-    return state;
+    return waiting;
 }
 
-bool mcp_client_wait(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup)
+static bool wait_while(struct mcp_client *c, bool for_offers, int64_t deadline_ms,
+                       const struct wakeup *wakeup)
 {
     bool stopped = false;
-    for (struct news *n; state_of(c) == MCP_STARTING; free_news(n))
+    for (struct news *n; is_waiting(c, for_offers); free_news(n))
         if (!(n = wait_for_news(c, deadline_ms, wakeup, &stopped)))
             return false;
     return true;
 }
 
-bool mcp_client_call(struct mcp_client *c, const char *tool, const struct json *args,
-                     int64_t deadline_ms, const struct wakeup *wakeup,
+bool mcp_client_wait(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup)
+{
+    return wait_while(c, false, deadline_ms, wakeup);
+}
+
+bool mcp_client_wait_offers(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup)
+{
+    return wait_while(c, true, deadline_ms, wakeup);
+}
+
+bool mcp_client_call(struct mcp_client *c, enum mcp_ask what, const char *name,
+                     const struct json *args, int64_t deadline_ms, const struct wakeup *wakeup,
                      void (*progress)(void *context, const char *line), void *context,
                      struct mcp_outcome *out, struct error *e)
 {
-    const char *name = c->server->name;
+    const char *server = c->server->name;
     const uint64_t number = ++c->numbers;
     bool stopped = false;
     if (!c->threaded)
-        return err_set(e, ERR_AGENT_ERROR, "%s: no thread can be started for it", name);
+        return err_set(e, ERR_AGENT_ERROR, "%s: no thread can be started for it", server);
     give_order(c, &(struct order){.what = ORDER_CALL,
                                   .number = number,
-                                  .tool = mem_strdup(tool),
+                                  .call = what,
+                                  .name = mem_strdup(name),
                                   .args = args ? json_print(args) : mem_strdup("{}")});
     for (struct news *n; (n = wait_for_news(c, deadline_ms, wakeup, &stopped)); free_news(n)) {
         if (n->number != number) /* of a call that was given up */
@@ -454,12 +486,12 @@ bool mcp_client_call(struct mcp_client *c, const char *tool, const struct json *
         if (has_result)
             *out = (struct mcp_outcome){.text = n->text, .is_error = n->is_error};
         else
-            err_set(e, ERR_AGENT_ERROR, "%s: %s", name, n->text);
+            err_set(e, ERR_AGENT_ERROR, "%s: %s", server, n->text);
         n->text = has_result ? NULL : n->text;
         free_news(n);
         return has_result;
     }
     give_order(c, &(struct order){.what = ORDER_CANCEL, .number = number});
     return stopped ? err_set(e, ERR_INTERRUPTED, "interrupted")
-                   : err_set(e, ERR_AGENT_ERROR, "%s did not answer in time", name);
+                   : err_set(e, ERR_AGENT_ERROR, "%s did not answer in time", server);
 }

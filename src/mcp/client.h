@@ -20,6 +20,10 @@ enum {
     MCP_DESCRIPTION_MAX = 8 * 1024, /* the rest is cut off */
     MCP_SCHEMA_MAX = 64 * 1024,     /* of a tool, which is left out past it */
     MCP_SCHEMAS_MAX = 1024 * 1024,  /* of all tools of a server */
+    MCP_PROMPTS_MAX = 100,          /* of a server */
+    MCP_ARGUMENTS_MAX = 32,         /* of a prompt */
+    MCP_RESOURCES_MAX = 200,        /* of a server, with its templates */
+    MCP_URI_MAX = 2048,             /* bytes of a resource's URI */
     MCP_LOG_MAX = 16 * 1024         /* the newest bytes of its error output */
 };
 
@@ -52,8 +56,34 @@ struct mcp_view {
     VEC(struct mcp_tool_info) tools; /* in the server's order */
     size_t left_out;                 /* tools past the limits, or with a fault */
     char *log;                       /* the newest error output, cleaned; "" */
+    bool has_resources;              /* it can be asked for resources */
 };
 void mcp_view_release(struct mcp_view *v);
+
+/* What a server has besides tools. Texts are foreign, but valid UTF-8 of one line. */
+struct mcp_prompt_info {
+    char *name;
+    char *description; /* NULL: none */
+    VEC(struct mcp_argument_info {
+        char *name;
+        char *description; /* NULL: none */
+        bool required;
+    })
+    arguments; /* in the server's order */
+};
+struct mcp_resource_info {
+    char *uri; /* or the template of one */
+    char *name;
+    char *description; /* NULL: none */
+    bool is_template;
+};
+struct mcp_offers {
+    bool known; /* the lists were read since the server is ready */
+    VEC(struct mcp_prompt_info) prompts;
+    VEC(struct mcp_resource_info) resources; /* templates behind the others */
+    size_t left_out;                         /* past the limits, or with a fault */
+};
+void mcp_offers_release(struct mcp_offers *o);
 
 struct mcp_client;
 
@@ -70,13 +100,17 @@ void mcp_client_free(struct mcp_client *c);
 
 /* Any thread. */
 const struct mcp_server *mcp_client_server(const struct mcp_client *c);
-uint64_t mcp_client_version(struct mcp_client *c);                /* view.version */
-void mcp_client_view(struct mcp_client *c, struct mcp_view *out); /* to be released */
+uint64_t mcp_client_version(struct mcp_client *c);                    /* view.version */
+void mcp_client_view(struct mcp_client *c, struct mcp_view *out);     /* to be released */
+void mcp_client_offers(struct mcp_client *c, struct mcp_offers *out); /* to be released */
 
 /* ---- the functions below belong to one thread at a time ---- */
 
 /* Waits until it is no longer starting; false: the time is over, or the wakeup said stop. */
 bool mcp_client_wait(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup);
+
+/* Waits until it is not starting, and its offers are known if it is ready. */
+bool mcp_client_wait_offers(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup);
 
 struct mcp_outcome {
     char *text;    /* valid UTF-8, for the model; not NULL */
@@ -84,12 +118,14 @@ struct mcp_outcome {
 };
 void mcp_outcome_release(struct mcp_outcome *o);
 
-/* Calls a tool by the server's name for it; a server that has ended is started again. `args` is an
- * object, NULL: none. `progress` (NULL: not wanted) gets a line for each progress that the server
- * tells. False: there is no result; the call was cancelled if it ran. INTERRUPTED: the wakeup
- * (NULL: none) said stop. */
-bool mcp_client_call(struct mcp_client *c, const char *tool, const struct json *args,
-                     int64_t deadline_ms, const struct wakeup *wakeup,
+enum mcp_ask { MCP_CALL_TOOL, MCP_GET_PROMPT, MCP_READ_RESOURCE };
+
+/* Calls a tool, gets a prompt or reads a resource, by the server's name for it (a resource: its
+ * URI); a server that has ended is started again. `args` is an object, NULL: none. `progress`
+ * (NULL: not wanted) gets a line for each progress that the server tells. False: there is no
+ * result; the call was cancelled if it ran. INTERRUPTED: the wakeup (NULL: none) said stop. */
+bool mcp_client_call(struct mcp_client *c, enum mcp_ask what, const char *name,
+                     const struct json *args, int64_t deadline_ms, const struct wakeup *wakeup,
                      void (*progress)(void *context, const char *line), void *context,
                      struct mcp_outcome *out, struct error *e);
 

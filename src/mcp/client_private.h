@@ -1,11 +1,13 @@
 /* Shared by the files of the client: client.c has its thread, orders and news; dialogue.c the
- * protocol, content.c tools and results, stdio.c and http_link.c the ways to a server. */
+ * protocol, content.c tools and results, offers.c prompts and resources, stdio.c and http_link.c
+ * the ways to a server. */
 #ifndef MCP_CLIENT_PRIVATE_H
 #define MCP_CLIENT_PRIVATE_H
 
 #include <pthread.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "base/worker.h"
 #include "mcp/client.h"
 #include "rpc/peer.h"
@@ -19,19 +21,24 @@ enum {
     MCP_HEARD_MAX = 64 * 1024 * 1024, /* bytes that a server may send between two answers */
     MCP_PROBE_MS = 2000,              /* for the answer to server/discover, before a server of the
                                          older era is started afresh */
+    MCP_RELIST_MS = 1000,             /* from the news that a list has changed to reading it */
     MCP_START_MS = 60000,             /* for each answer until the tools are known */
+    MCP_OFFER_MS = 10000,             /* for a page of a list of offers by HTTP */
     MCP_GOODBYE_MS = 2000             /* from the end of input to the first signal */
 };
+
+/* The lists that a server has besides that of tools. */
+enum { MCP_OFFER_PROMPTS, MCP_OFFER_RESOURCES, MCP_OFFER_TEMPLATES, MCP_OFFERS };
 
 enum mcp_era { MCP_ERA_UNKNOWN, MCP_ERA_MODERN, MCP_ERA_LEGACY }; /* of the protocol */
 
 /* Where the dialogue is. */
 enum mcp_phase { MCP_SILENT, MCP_DISCOVERS, MCP_INITIALIZES, MCP_LISTS, MCP_WORKS };
 
-/* A call of a tool. */
 struct mcp_running {
-    uint64_t number;   /* the caller's; 0: there is none */
-    char *tool, *args; /* JSON */
+    uint64_t number; /* the caller's; 0: there is none */
+    enum mcp_ask what;
+    char *name, *args; /* JSON */
     int64_t ask;       /* its request; 0: not sent yet */
     int rounds;        /* of results that wanted input */
 };
@@ -45,8 +52,9 @@ struct mcp_client {
     struct mailbox *news;   /* from it */
     uint64_t numbers;       /* of calls; the caller's */
 
-    pthread_mutex_t lock; /* of `view` and `log` */
+    pthread_mutex_t lock; /* of the next three */
     struct mcp_view view; /* without its log */
+    struct mcp_offers offers;
     struct buf log;
 
     /* --- the thread's --- */
@@ -78,6 +86,12 @@ struct mcp_client {
     int pages;
     struct mcp_view found; /* tools of a list that is being read */
     size_t schema_bytes;
+    /* of the lists of offers (offers.c) */
+    bool has_offer[MCP_OFFERS];
+    int offer, offer_pages; /* the list that is being read, and its pages; MCP_OFFERS: none */
+    int64_t offer_ask;      /* the request for its page; 0: none */
+    int64_t offers_due_ms;  /* as `relist_ms` */
+    struct mcp_offers offered;
 };
 
 /* --- client.c --- */
@@ -90,6 +104,8 @@ bool mcp_take_orders(void *client);
 
 /* Changes the view; the caller is told. `error` NULL: none. */
 void mcp_tell_state(struct mcp_client *c, enum mcp_state state, const char *error);
+/* The list of offers is read. */
+void mcp_tell_offers(struct mcp_client *c);
 void mcp_tell_progress(struct mcp_client *c, const char *line);
 
 /* Ends the call: with a result, or with the reason why there is none. */
@@ -110,6 +126,10 @@ bool mcp_dialogue_heard(struct mcp_client *c, size_t len);
 /* Does what is due; returns the ms until it must be called again (INT_MAX: whenever). */
 int mcp_dialogue_due(struct mcp_client *c);
 
+/* Asks for a list, from the cursor on (NULL: its beginning); returns the request, 0: it cannot. */
+int64_t mcp_dialogue_list(struct mcp_client *c, const char *method, const char *cursor,
+                          rpc_answered *answered);
+
 /* Sends the call, once the server is ready for it. */
 void mcp_dialogue_call(struct mcp_client *c);
 void mcp_dialogue_cancel(struct mcp_client *c);
@@ -117,10 +137,31 @@ void mcp_dialogue_cancel(struct mcp_client *c);
 /* The connection is to end softly; the first reason counts. NULL: nothing is wrong. */
 void mcp_dialogue_close(struct mcp_client *c, const char *why);
 
+/* --- offers.c --- */
+
+/* The method of a call; static. */
+const char *mcp_call_method(enum mcp_ask what);
+bool mcp_is_call(const char *method);
+
+/* Notes which lists the server has by its capabilities. */
+void mcp_offers_note(struct mcp_client *c, const struct json *capabilities);
+
+/* Reads the lists, one after the other; a server that refuses one has an empty one. */
+void mcp_offers_read(struct mcp_client *c);
+
+/* Reads them anew if the notification says that they have changed. */
+void mcp_offers_heard(struct mcp_client *c, const char *method);
+
+/* The text of a result, for the model; the caller frees. */
+char *mcp_call_text(enum mcp_ask what, const struct json *result);
+
 /* --- content.c --- */
 
 /* Adds the tools of a page to `found`; a tool with a fault is left out and counted. */
 void mcp_take_tools(struct mcp_client *c, const struct json *tools);
+
+/* A text of at most `max` bytes without hidden characters; NULL for none. The caller frees. */
+char *mcp_clean(const char *text, size_t max, enum utf8_clean_mode mode);
 
 /* The text of a result of tools/call, for the model: content in its order, images and sounds by
  * their kind and size, resources by their URI; the caller frees. */

@@ -7,8 +7,7 @@
 #include "base/utf8.h"
 #include "mcp/client_private.h"
 
-/* A text of at most `max` bytes without hidden characters; NULL for none. The caller frees. */
-static char *clean(const char *text, size_t max, enum utf8_clean_mode mode)
+char *mcp_clean(const char *text, size_t max, enum utf8_clean_mode mode)
 {
     if (!text)
         return NULL;
@@ -82,10 +81,10 @@ void mcp_take_tools(struct mcp_client *c, const struct json *tools)
         const char *title = json_get_string(t, "title");
         struct mcp_tool_info info = {
             .name = mem_strdup(name),
-            .title =
-                clean(title ? title : json_get_string(hints, "title"), MCP_NAME_MAX, UTF8_ONE_LINE),
+            .title = mcp_clean(title ? title : json_get_string(hints, "title"), MCP_NAME_MAX,
+                               UTF8_ONE_LINE),
             .description =
-                clean(json_get_string(t, "description"), MCP_DESCRIPTION_MAX, UTF8_MULTILINE),
+                mcp_clean(json_get_string(t, "description"), MCP_DESCRIPTION_MAX, UTF8_MULTILINE),
             .schema = schema,
             .off = !mcp_server_offers(c->server, name),
             .reads_only = json_get_bool(hints, "readOnlyHint", false),
@@ -101,7 +100,7 @@ void mcp_take_tools(struct mcp_client *c, const struct json *tools)
 static void add_data(struct buf *out, const char *kind, const struct json *item,
                      const char *encoded)
 {
-    auto_free char *type = clean(json_get_string(item, "mimeType"), 80, UTF8_ONE_LINE);
+    auto_free char *type = mcp_clean(json_get_string(item, "mimeType"), 80, UTF8_ONE_LINE);
     size_t len = encoded ? strlen(encoded) : 0;
     buf_addf(out, "[%s: %s, %zu bytes, not shown]", kind, type ? type : "unknown type",
              len / 4 * 3);

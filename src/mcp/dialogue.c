@@ -15,7 +15,6 @@
 enum {
     PAGES_MAX = 64,      /* of a list of tools */
     ROUNDS_MAX = 8,      /* of a call whose results want input */
-    RELIST_MS = 1000,    /* from the news that the list has changed to reading it */
     UNSUPPORTED = -32022 /* version, in an error */
 };
 
@@ -111,6 +110,7 @@ static void note_server(struct mcp_client *c, const char *protocol, const struct
     pthread_mutex_unlock(&c->lock);
     const struct json *tools = json_get(json_get(result, "capabilities"), "tools");
     c->has_tools = tools;
+    mcp_offers_note(c, json_get(result, "capabilities"));
     c->listens = json_get_bool(tools, "listChanged", false);
     c->known = c->era;
     list(c, NULL);
@@ -219,12 +219,18 @@ static void end_list(struct mcp_client *c)
     mcp_tell_state(c, MCP_READY, NULL);
     if (first)
         mcp_dialogue_call(c);
+    if (first)
+        mcp_offers_read(c);
     /* A server of the newer era tells changes to those alone who ask; over HTTP that would hold a
      * connection. */
     if (first && c->listens && c->era == MCP_ERA_MODERN && !c->server->url) {
         struct params p;
         params_begin(&p);
-        json_out_pack(&p.out, "notifications:{toolsListChanged:b}", true);
+        json_out_pack(&p.out,
+                      "notifications:{toolsListChanged:b promptsListChanged:b "
+                      "resourcesListChanged:b}",
+                      c->has_tools, c->has_offer[MCP_OFFER_PROMPTS],
+                      c->has_offer[MCP_OFFER_RESOURCES]);
         (void)ask(c, "subscriptions/listen", &p, 0, NULL);
     }
 }
@@ -252,9 +258,17 @@ static void on_listed(void *client, const struct json *result, const struct rpc_
         end_list(c);
 }
 
-static void list(struct mcp_client *c, const char *cursor)
+int64_t mcp_dialogue_list(struct mcp_client *c, const char *method, const char *cursor,
+                          rpc_answered *answered)
 {
     struct params p;
+    params_begin(&p);
+    json_out_member(&p.out, "cursor", cursor);
+    return ask(c, method, &p, 0, answered);
+}
+
+static void list(struct mcp_client *c, const char *cursor)
+{
     if (c->phase != MCP_WORKS)
         enter(c, MCP_LISTS, MCP_START_MS);
     if (!cursor)
@@ -264,9 +278,7 @@ static void list(struct mcp_client *c, const char *cursor)
         return;
     }
     c->pages++;
-    params_begin(&p);
-    json_out_member(&p.out, "cursor", cursor);
-    (void)ask(c, "tools/list", &p, 0, on_listed);
+    (void)mcp_dialogue_list(c, "tools/list", cursor, on_listed);
 }
 
 /* --- a call ----------------------------------------------------------------------------------- */
@@ -290,7 +302,8 @@ static void on_called(void *client, const struct json *result, const struct rpc_
         send_call(c, result);
     } else {
         c->deaths = 0;
-        mcp_tell_result(c, mcp_result_text(result), json_get_bool(result, "isError", false));
+        mcp_tell_result(c, mcp_call_text(c->call.what, result),
+                        json_get_bool(result, "isError", false));
     }
 }
 
@@ -321,13 +334,16 @@ static void send_call(struct mcp_client *c, const struct json *wanted)
 {
     struct params p;
     params_begin(&p);
-    json_out_pack(&p.out, "name:s arguments:r", c->call.tool, c->call.args);
+    if (c->call.what == MCP_READ_RESOURCE)
+        json_out_member(&p.out, "uri", c->call.name);
+    else
+        json_out_pack(&p.out, "name:s arguments:r", c->call.name, c->call.args);
     if (wanted && (++c->call.rounds > ROUNDS_MAX || !answer_inputs(&p, wanted))) {
         buf_release(&p.text);
         mcp_tell_failure(c, "the server wants to ask for more than tiro answers");
         return;
     }
-    c->call.ask = ask(c, "tools/call", &p, c->call.number, on_called);
+    c->call.ask = ask(c, mcp_call_method(c->call.what), &p, c->call.number, on_called);
 }
 
 void mcp_dialogue_call(struct mcp_client *c)
@@ -383,7 +399,9 @@ static void on_notification(void *client, const char *method, const struct json 
     if (strcmp(method, "notifications/progress") == 0)
         on_progress(c, params);
     else if (strcmp(method, "notifications/tools/list_changed") == 0 && c->has_tools)
-        c->relist_ms = c->relist_ms ? c->relist_ms : clock_mono_ms() + RELIST_MS;
+        c->relist_ms = c->relist_ms ? c->relist_ms : clock_mono_ms() + MCP_RELIST_MS;
+    else
+        mcp_offers_heard(c, method);
 }
 
 bool mcp_dialogue_heard(struct mcp_client *c, size_t len)
@@ -415,6 +433,11 @@ int mcp_dialogue_due(struct mcp_client *c)
     }
     if (c->relist_ms && c->phase == MCP_WORKS && c->pages == 0 && c->relist_ms < next)
         next = c->relist_ms;
+    bool idle = c->offers_due_ms && c->phase == MCP_WORKS && c->offer == MCP_OFFERS;
+    if (idle && now >= c->offers_due_ms)
+        mcp_offers_read(c);
+    else if (idle && c->offers_due_ms < next)
+        next = c->offers_due_ms;
     return next - now < INT_MAX ? (int)(next - now) : INT_MAX;
 }
 
@@ -430,6 +453,8 @@ void mcp_dialogue_begin(struct mcp_client *c)
     c->heard = 0;
     c->relist_ms = 0;
     c->pages = 0;
+    c->offer = MCP_OFFERS;
+    c->offer_ask = c->offers_due_ms = 0;
     free(c->fault);
     c->fault = NULL;
     c->era = MCP_ERA_LEGACY;

@@ -31,6 +31,7 @@ struct post {
     const char *method;
     int64_t id;       /* 0: it is no request */
     uint64_t answers; /* of the client, before it */
+    int64_t late_ms;  /* clock_mono_ms() at which it is given up; 0: never */
     struct http_reply reply;
     struct sse events;
     struct buf body; /* JSON */
@@ -94,12 +95,13 @@ static void add_headers(const struct link *l, const struct post *p, struct http_
                          c->era == MCP_ERA_MODERN ? MCP_MODERN : c->view.protocol);
     if (c->era != MCP_ERA_MODERN || !p->method)
         return;
-    const char *name = json_get_string(json_get(p->message, "params"), "name");
+    const struct json *params = json_get(p->message, "params");
+    const char *name = json_get_string(params, "name"), *uri = json_get_string(params, "uri");
     add_value(h, "Mcp-Method", p->method);
-    if (!name)
-        return;
-    add_value(h, "Mcp-Name", name);
-    add_arguments(c, name, json_get(json_get(p->message, "params"), "arguments"), h);
+    if (name || uri)
+        add_value(h, "Mcp-Name", name ? name : uri);
+    if (name && strcmp(p->method, "tools/call") == 0)
+        add_arguments(c, name, json_get(params, "arguments"), h);
 }
 
 /* --- one POST --------------------------------------------------------------------------------- */
@@ -186,8 +188,8 @@ static bool goes_on(void *context)
     (void)mcp_take_orders(c);
     if (c->phase != MCP_WORKS)
         (void)mcp_dialogue_due(c);
-    bool is_call = p->method && strcmp(p->method, "tools/call") == 0;
-    return !c->closes && (!is_call || c->call.ask == p->id);
+    bool late = p->late_ms && clock_mono_ms() >= p->late_ms;
+    return !c->closes && !late && (!p->method || !mcp_is_call(p->method) || c->call.ask == p->id);
 }
 
 /* Ends a request that has no answer, as if the server had refused it. */
@@ -242,6 +244,8 @@ static void post(struct link *l, const char *text, size_t len)
     struct http_headers headers = {0};
     struct wakeup wakeup = {.fd = mailbox_fd(c->orders), .go_on = goes_on, .context = &p};
     wakeup.deadline_ms = c->phase_end_ms;
+    if (p.id && p.id == c->offer_ask) /* calls wait for it */
+        wakeup.deadline_ms = p.late_ms = clock_mono_ms() + MCP_OFFER_MS;
     http_reply_init(&p.reply);
     buf_init(&p.body, RPC_MESSAGE_MAX);
     sse_init(&p.events, RPC_MESSAGE_MAX, on_event, &p);

@@ -5,5 +5,6 @@ libtiro_a_SOURCES += \
 	src/mcp/content.c \
 	src/mcp/dialogue.c \
 	src/mcp/http_link.c \
+	src/mcp/offers.c \
 	src/mcp/plugins.c src/mcp/plugins.h \
 	src/mcp/stdio.c

@@ -476,8 +476,10 @@ int fuzz_mcp_client(const uint8_t *data, size_t size)
     struct error e;
     bool ok = true;
     mcp_dialogue_begin(c);
-    c->call =
-        (struct mcp_running){.number = 1, .tool = mem_strdup("tool"), .args = mem_strdup("{}")};
+    c->call = (struct mcp_running){.number = 1,
+                                   .what = size > 0 ? data[0] % 3 : MCP_CALL_TOOL,
+                                   .name = mem_strdup("tool"),
+                                   .args = mem_strdup("{}")};
     for (size_t at = 0; ok && at < size;) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
         size_t len = end ? (size_t)(end + 1 - (data + at)) : size - at, waits;
@@ -498,6 +500,14 @@ int fuzz_mcp_client(const uint8_t *data, size_t size)
         FUZZ_CHECK(utf8_valid(t->schema, strlen(t->schema)));
     }
     mcp_view_release(&v);
+    struct mcp_offers o;
+    mcp_client_offers(c, &o);
+    FUZZ_CHECK(o.prompts.len <= MCP_PROMPTS_MAX && o.resources.len <= MCP_RESOURCES_MAX);
+    for (size_t i = 0; i < o.prompts.len; i++)
+        FUZZ_CHECK(*o.prompts.items[i].name && !strchr(o.prompts.items[i].name, '\n'));
+    for (size_t i = 0; i < o.resources.len; i++)
+        FUZZ_CHECK(*o.resources.items[i].uri && !strchr(o.resources.items[i].uri, '\n'));
+    mcp_offers_release(&o);
     mcp_client_free(c);
     return 0;
 }
