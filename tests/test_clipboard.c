@@ -7,6 +7,7 @@
 #include "tests/still_app.h"
 #include "tests/suite.h"
 #include "ui/app/clipboard.h"
+#include "ui/app/dispatch.h"
 
 /* --- terminals --- */
 
@@ -185,6 +186,26 @@ TEST(that_nothing_was_copied_is_told)
     copy("text");
     assert_said("Not copied: no clipboard is available, and no file could be written.");
     unsetenv("XDG_STATE_HOME");
+}
+
+/* --- long pastes --- */
+
+static void press(struct key key)
+{
+    dispatch_key(&app, &key);
+}
+
+TEST(a_long_paste_is_folded_and_ctrl_o_opens_it)
+{
+    char *text =
+        support_keep(mem_strdup("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n"
+                                "16\n17\n18\n19\n20\n21"));
+    press((struct key){.code = K_PASTE, .text = mem_strdup(text)});
+    assert_int_equal(editor_layout(app.editor, 40, 5).row_count, 1);
+    assert_string_equal(editor_text(app.editor), text);
+    press((struct key){.code = K_CHAR, .cp = 'o', .ctrl = true});
+    assert_int_equal(editor_layout(app.editor, 40, 5).row_count, 21);
+    assert_string_equal(editor_text(app.editor), text);
 }
 
 /* --- bare text --- */

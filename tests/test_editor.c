@@ -90,7 +90,8 @@ static const char *draw(size_t columns)
 
 /* Steps: ":" and typed text with actions, "one two<word_left*2>"; "=" and the text that is there,
  * "@" and the caret's place in it; "!" and an action that does nothing; "~" and a text that is set,
- * "<" and one that is pasted, "+" and one for the history; "#COLUMNS TEXT": the text on one row,
+ * "<" and one that is pasted, "&" and a folded paste of so many lines "a", "+" and one for the
+ * history; "#COLUMNS TEXT": the text on one row,
  * "^" and the caret's column there; "%": is_laid_out(). */
 static void play_steps(const char *const *steps)
 {
@@ -115,6 +116,14 @@ static void play_steps(const char *const *steps)
         case '<':
             editor_paste(e, rest, strlen(rest));
             break;
+        case '&': {
+            struct buf text = BUF_INIT;
+            for (int i = atoi(rest); i > 0; i--)
+                buf_addstr(&text, i > 1 ? "a\n" : "a");
+            editor_paste_folded(e, text.data, text.len);
+            buf_release(&text);
+            break;
+        }
         case '+':
             editor_history_add(e, rest);
             break;
@@ -153,6 +162,34 @@ EDIT(undo_goes_word_by_word, ":one two three<undo>", "=one two ", ":<undo>", "=o
 
 EDIT(a_paste_is_one_step, ":ab", "<x y\nz\x1b[0m", "=abx y\nz\u241b[0m", ":c<undo*2>", "=ab",
      ":<backspace*2><undo>", "=ab", "@2");
+
+#define A9 "a\na\na\na\na\na\na\na\na\n"
+#define A10 A9 "a\n"
+#define A21 A10 A10 "a"
+
+EDIT(a_long_paste_is_one_sign, ":say ", "&21", ":!", "=say " A21 "!", "@46",
+     "%40 3 1 0 0 22|say [pasted 21 lines]!", ":<left*2>", "@4", ":<right>", "@45", ":<word_left>",
+     "@4", ":<word_right>", "@45", ":<backspace>", "=say !", ":<undo>", "=say " A21 "!",
+     ":<delete>", "=say " A21, ":<kill_to_start>", "=", ":<yank*2>", "=say " A21 "say " A21,
+     ":<undo*4>", "=say " A21 "!");
+
+EDIT(a_paste_of_twenty_lines_stays_open, "&20", "=" A10 A9 "a", "%40 3 20 17 2 1|a");
+
+EDIT(folds_survive_the_history_and_a_text_that_is_set, "&21", ":x", "+sent", ":<older>", "=sent",
+     ":<newer>", "=" A21 "x", "%40 3 1 0 0 18|[pasted 21 lines]x", "~see " A21 "!",
+     "%40 3 1 0 0 22|see [pasted 21 lines]!", ":<left><transpose>", "=see !" A21);
+
+TEST(a_fold_is_opened_in_its_place_and_stays_open)
+{
+    edit(":1", "&21", ":2", "&30", ":3<word_left>");
+    assert_true(editor_unfold(e));
+    edit("%9 3 32 29 2 1|a", "@102");
+    assert_true(editor_unfold(e));
+    assert_false(editor_unfold(e));
+    edit("=1" A21 "2" A10 A10 A9 "a3", ":<undo>");
+    assert_true(editor_unfold(e));
+    edit(":<undo*2>", "~" A21, "%40 30 21 0 20 1|a");
+}
 
 EDIT(kills_join_and_come_back, ":one two three<kill_word_left*2>", "=one ", ":<yank>",
      "=one two three", ":<text_start><kill_word_right>", "= two three", ":<yank>", "=one two three",

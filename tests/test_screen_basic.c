@@ -65,7 +65,7 @@ TEST(a_large_paste_keeps_every_byte)
     buf_addstr(&text, "paste ends here");
     play("=open");
     screen_paste(scene(), text.data);
-    play("paste ends here", ":<enter>", HELLO,
+    play("> [pasted 3001 lines]", ":<enter>", HELLO,
          "=sent 0 paste line 0 of many\\npaste line 1 of many|"
          "paste line 1777 of many\\npaste line 1778 of many|"
          "paste line 2999 of many\\npaste ends here");

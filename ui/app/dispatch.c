@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "ui/app/cards.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/completion.h"
@@ -134,10 +135,14 @@ static bool scroll(struct app *app, enum action action)
     return true;
 }
 
-/* The newest item on the screen that folds. */
+/* A folded paste in the editor, else the newest item on the screen that folds. */
 static void toggle_newest(struct app *app)
 {
     size_t count;
+    if (editor_unfold(app->editor)) {
+        app_edited(app);
+        return;
+    }
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     for (size_t i = count; i-- > 0;)
         if ((i + 1 == count || rows[i].item != rows[i + 1].item) &&
@@ -168,8 +173,9 @@ static void edit_outside(struct app *app, struct editor *editor)
     if (ok) {
         while (text.len > 0 && text.data[text.len - 1] == '\n')
             buf_splice(&text, text.len - 1, 1, NULL, 0);
-        editor_set(editor, "");
-        editor_paste(editor, text.data, text.len);
+        AUTO(buf_release) struct buf clean = BUF_INIT;
+        utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
+        editor_set(editor, clean.data);
         if (editor == app->editor)
             app_edited(app);
     } else {
@@ -286,7 +292,7 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
     if (transcript_leave_citation(app->transcript))
         app_touch_now(app, DIRTY_BODY);
     if (key->code == K_PASTE) {
-        editor_paste(app->editor, key->text, strlen(key->text));
+        editor_paste_folded(app->editor, key->text, strlen(key->text));
         app_edited(app);
     } else if (editor_take_key(app->editor, action, key)) {
         app_edited(app);

@@ -100,7 +100,8 @@ struct key {
     X(SCROLL_DOWN, "scroll_down", "wheel-down shift-down", N_("three rows down"))                  \
     X(TOP, "top", "ctrl-home", N_("to the oldest message"))                                        \
     X(BOTTOM, "bottom", "ctrl-end", N_("to the newest message"))                                   \
-    X(TOGGLE, "toggle", "ctrl-o", N_("open or fold the newest tool call or reasoning"))            \
+    X(TOGGLE, "toggle", "ctrl-o",                                                                  \
+      N_("open a folded paste in the editor, else open or fold the newest tool call or reasoning")) \
     X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all tool calls and reasoning"))          \
     X(CITATION, "citation", "alt-c",                                                               \
       N_("choose the next citation [n] on the screen; Enter opens its passage"))                   \

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "base/vec.h"
+#include "ui/text/folds.h"
 #include "ui/text/wrap.h"
 
 enum {
@@ -43,7 +44,10 @@ struct edit_layout {
 };
 
 struct editor {
-    struct buf text;
+    struct buf text; /* with a sign for each long paste (folds.h) */
+    struct folds folds;
+    struct buf whole; /* the text as it is sent */
+    bool whole_fits;  /* it fits the text */
     size_t caret;
     VEC(struct edit) edits; /* [0, done) can be undone, the others redone */
     size_t done;
@@ -76,6 +80,30 @@ static size_t border(const struct editor *e, size_t pos)
     while (at < pos)
         at = utf8_next(text, len, at);
     return at;
+}
+
+/* The graphemes, or folds, on both sides of a place. */
+static size_t next_of(const struct editor *e, size_t pos)
+{
+    size_t to;
+    return fold_behind(e->text.data, e->text.len, pos, &to)
+               ? to
+               : utf8_next(e->text.data, e->text.len, pos);
+}
+
+static size_t previous_of(const struct editor *e, size_t pos)
+{
+    size_t from;
+    return fold_before(e->text.data, pos, &from) ? from : utf8_prev(e->text.data, e->text.len, pos);
+}
+
+/* The place, or where it is within a fold, that fold's beginning or end. */
+static size_t outside(const struct editor *e, size_t pos, bool left)
+{
+    size_t from, to;
+    if (!fold_around(e->text.data, e->text.len, pos, &from, &to))
+        return pos;
+    return left ? from : to;
 }
 
 /* --- layout --- */
@@ -115,7 +143,7 @@ static void change(struct editor *e, size_t pos, size_t old_len, const char *tex
     struct edit_layout *l = &e->layout;
     AUTO(vec_release_local) VEC(size_t) fresh = {0};
     buf_splice(&e->text, pos, old_len, text, new_len);
-    l->drawn = false;
+    l->drawn = e->whole_fits = false;
     if (l->width == 0)
         return;
     size_t row = row_of(e, pos), first = row > 2 ? row - 2 : 0;
@@ -168,6 +196,27 @@ static size_t column_of(const struct editor *e, size_t row, size_t pos)
     return column > last ? last : column;
 }
 
+/* A part of the text, with the label of a fold in another look, and with usual blanks. */
+static void add_row(const struct editor *e, struct styled *line, size_t start, size_t end)
+{
+    const char *text = e->text.data;
+    size_t from, to, next;
+    bool folded = fold_around(text, e->text.len, start, &from, &to);
+    for (size_t at = start; at < end; at = next) {
+        bool blank = folded && end - at > 1 && memcmp(text + at, FOLD_BLANK, 2) == 0;
+        next = at + (blank ? 2 : 1);
+        if (!blank && !fold_is_drawn(text[at])) {
+            folded = fold_behind(text, e->text.len, at, &to);
+            continue;
+        }
+        while (!blank && next < end && fold_is_drawn(text[next]) &&
+               !(folded && text[next] == *FOLD_BLANK))
+            next++;
+        styled_add(line, blank ? " " : text + at, blank ? 1 : next - at,
+                   folded ? STYLE_LINK : STYLE_EDITOR, 0);
+    }
+}
+
 struct editor_view editor_layout(struct editor *e, int width, int height)
 {
     struct edit_layout *l = &e->layout;
@@ -192,7 +241,7 @@ struct editor_view editor_layout(struct editor *e, int width, int height)
             continue;
         }
         AUTO(styled_release) struct styled line = STYLED_INIT;
-        styled_add(&line, e->text.data + start, row_end(e, i) - start, STYLE_EDITOR, 0);
+        add_row(e, &line, start, row_end(e, i));
         wrap_text(&l->rows, &line, &look);
         l->rows.list.len = i + 1;
     }
@@ -224,6 +273,7 @@ static bool move_by_row(struct editor *e, bool down)
     e->caret = border(e, pos);
     if (e->caret > pos && !down) /* a row may begin within a grapheme that is wider than the row */
         e->caret = utf8_prev(e->text.data, e->text.len, e->caret);
+    e->caret = outside(e, e->caret, !down);
     return true;
 }
 
@@ -308,6 +358,7 @@ struct editor *editor_new(void)
 {
     struct editor *e = mem_alloc(sizeof *e);
     buf_init(&e->text, 0);
+    buf_init(&e->whole, 0);
     rows_init(&e->layout.rows);
     e->goal = SIZE_MAX;
     return e;
@@ -322,31 +373,53 @@ void editor_free(struct editor *e)
     vec_release(&e->edits);
     vec_release(&e->layout.starts);
     rows_release(&e->layout.rows);
+    folds_release(&e->folds);
+    buf_release(&e->whole);
     vec_free_each(&e->history);
     free(e->unsent);
     buf_release(&e->text);
     free(e);
 }
 
+/* The text with what is folded. */
+static const struct buf *whole(const struct editor *given)
+{
+    struct editor *e = (struct editor *)given; /* the whole text is only a cache */
+    if (e->folds.items.len == 0)
+        return &e->text;
+    if (!e->whole_fits) {
+        buf_clear(&e->whole);
+        folds_expand(&e->folds, e->text.data, e->text.len, &e->whole);
+        e->whole_fits = true;
+    }
+    return &e->whole;
+}
+
+static size_t inner(const struct editor *e, size_t pos)
+{
+    return folds_inner_place(&e->folds, e->text.data, e->text.len, pos);
+}
+
 const char *editor_text(const struct editor *e)
 {
-    return e->text.data;
+    return whole(e)->data;
 }
 
 size_t editor_len(const struct editor *e)
 {
-    return e->text.len;
+    return whole(e)->len;
 }
 
 size_t editor_caret(const struct editor *e)
 {
-    return e->caret;
+    return folds_whole_place(&e->folds, e->text.data, e->text.len, e->caret);
 }
 
 void editor_set_caret(struct editor *e, size_t pos)
 {
     end_runs(e);
     e->open_group = false;
+    pos = inner(e, pos);
     while (pos < e->text.len && pos > 0 && ((unsigned char)e->text.data[pos] & 0xc0) == 0x80)
         pos--;
     e->caret = pos < e->text.len ? border(e, pos) : e->text.len;
@@ -363,8 +436,11 @@ static void replace(struct editor *e, size_t from, size_t to, const char *text, 
 
 void editor_set(struct editor *e, const char *text)
 {
-    text = text ? text : "";
-    replace(e, 0, e->text.len, text, strlen(text), GROUP_ALONE);
+    AUTO(buf_release) struct buf clean = BUF_INIT, folded = BUF_INIT;
+    end_runs(e);
+    utf8_clean(&clean, text ? text : "", text ? strlen(text) : 0, UTF8_MULTILINE);
+    folds_fold_again(&e->folds, clean.data, clean.len, &folded);
+    edit(e, 0, e->text.len, folded.data, folded.len, GROUP_ALONE);
 }
 
 void editor_start(struct editor *e, const char *text)
@@ -385,8 +461,38 @@ void editor_paste(struct editor *e, const char *text, size_t len)
     replace(e, e->caret, e->caret, text, len, GROUP_ALONE);
 }
 
+void editor_paste_folded(struct editor *e, const char *text, size_t len)
+{
+    AUTO(buf_release) struct buf clean = BUF_INIT, sign = BUF_INIT;
+    end_runs(e);
+    utf8_clean(&clean, text, len, UTF8_MULTILINE);
+    const struct buf *taken = folds_add(&e->folds, clean.data, clean.len, &sign) ? &sign : &clean;
+    edit(e, e->caret, e->caret, taken->data, taken->len, GROUP_ALONE);
+}
+
+bool editor_unfold(struct editor *e)
+{
+    struct fold *chosen = NULL, *next;
+    size_t from, to, chosen_from = 0, chosen_to = 0;
+    for (size_t at = 0; (next = folds_next(&e->folds, e->text.data, e->text.len, at, &from, &to)) &&
+                        (!chosen || from <= e->caret);
+         at = to) {
+        chosen = next;
+        chosen_from = from;
+        chosen_to = to;
+    }
+    if (!chosen)
+        return false;
+    chosen->opened = true;
+    end_runs(e);
+    edit(e, chosen_from, chosen_to, chosen->text, chosen->len, GROUP_ALONE);
+    return true;
+}
+
 void editor_replace(struct editor *e, size_t from, size_t to, const char *text)
 {
+    from = inner(e, from);
+    to = inner(e, to);
     replace(e, from, to, text, strlen(text), GROUP_ALONE);
 }
 
@@ -415,7 +521,6 @@ static size_t line_end(const struct editor *e)
 /* The place that an action moves to, erases to or cuts to. */
 static size_t place_of(const struct editor *e, enum action action)
 {
-    const char *text = e->text.data;
     size_t len = e->text.len, pos = e->caret;
     switch (action) {
     case ACTION_WORD_LEFT:
@@ -424,31 +529,31 @@ static size_t place_of(const struct editor *e, enum action action)
             pos--;
         while (pos > 0 && is_word(e, pos - 1))
             pos--;
-        return border(e, pos);
+        return outside(e, border(e, pos), true);
     case ACTION_WORD_RIGHT:
     case ACTION_KILL_WORD_RIGHT:
         while (pos < len && !is_word(e, pos))
             pos++;
         while (pos < len && is_word(e, pos))
             pos++;
-        return border(e, pos);
+        return outside(e, border(e, pos), false);
     case ACTION_LINE_START:
         return line_start(e);
     case ACTION_LINE_END:
         return line_end(e);
     case ACTION_KILL_START: /* at the line's start: the newline before it */
-        return line_start(e) == pos ? utf8_prev(text, len, pos) : line_start(e);
+        return line_start(e) == pos ? previous_of(e, pos) : line_start(e);
     case ACTION_KILL_END:
-        return line_end(e) == pos ? utf8_next(text, len, pos) : line_end(e);
+        return line_end(e) == pos ? next_of(e, pos) : line_end(e);
     case ACTION_TEXT_START:
         return 0;
     case ACTION_TEXT_END:
         return len;
     case ACTION_LEFT:
     case ACTION_BACKSPACE:
-        return utf8_prev(text, len, pos);
+        return previous_of(e, pos);
     default:
-        return utf8_next(text, len, pos);
+        return next_of(e, pos);
     }
 }
 
@@ -497,10 +602,10 @@ static bool transpose(struct editor *e)
     size_t start = line_start(e), end = line_end(e), middle = e->caret;
     end_runs(e);
     if (middle == end && middle > start)
-        middle = utf8_prev(text, e->text.len, middle);
+        middle = previous_of(e, middle);
     if (middle == start || middle == end)
         return false;
-    size_t from = utf8_prev(text, e->text.len, middle), to = utf8_next(text, e->text.len, middle);
+    size_t from = previous_of(e, middle), to = next_of(e, middle);
     AUTO(buf_release) struct buf swapped = BUF_INIT;
     buf_add(&swapped, text + middle, to - middle);
     buf_add(&swapped, text + from, middle - from);
@@ -636,7 +741,7 @@ bool editor_history_older(struct editor *e)
     if (e->history_back == e->history.len)
         return false;
     if (e->history_back == 0)
-        e->unsent = mem_strdup(e->text.data);
+        e->unsent = mem_strdup(editor_text(e));
     e->history_back++;
     editor_set(e, e->history.items[e->history.len - e->history_back]);
     return true;

@@ -30,6 +30,15 @@ void editor_start(struct editor *e, const char *text);
 void editor_insert(struct editor *e, const char *text, size_t len);
 void editor_paste(struct editor *e, const char *text, size_t len);
 
+/* The same; more than FOLD_LINES lines stand as "[pasted 120 lines]", one sign for the caret, for
+ * deletions, cuts and undo. The functions of this header take and return the whole text all the
+ * same, and places in it. editor_set() folds such a text again where it is part of the new one. */
+void editor_paste_folded(struct editor *e, const char *text, size_t len);
+
+/* Puts the text in place of its sign that is at the caret or nearest before it, else of the first
+ * one. False: nothing is folded. */
+bool editor_unfold(struct editor *e);
+
 /* Replaces bytes [from, to) (completion); caret after it. */
 void editor_replace(struct editor *e, size_t from, size_t to, const char *text);
 
