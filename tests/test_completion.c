@@ -1,6 +1,7 @@
 /* Completions that the shells offer, obtained from the shells themselves. */
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "session/capability.h"
 #include "tests/program.h"
 #include "tests/record.h"
@@ -307,6 +308,23 @@ TEST_IF(capability_store(), fish_names_sessions)
     assert_fish("tiro sessions show 日", "日本語 の 題\n");
     assert_fish("tiro sessions rename plain pl", "");
     assert_int_not_equal(access("evil", F_OK), 0);
+}
+
+TEST(profiles_are_offered)
+{
+    struct error e;
+    assert_true(paths_make_dir(support_path(".config/tiro/profiles"), &e));
+    support_write(support_path(".config/tiro/profiles/work.ini"), "");
+    support_write(support_path(".config/tiro/profiles/my own.ini"), "");
+    assert_bash("tiro --prof", "--profile\n");
+    assert_bash("tiro sessions list --profile ", "my\\ own\nwork\n");
+    assert_bash("tiro --profile=w", "work\n");
+    if (installed("zsh"))
+        assert_zsh(
+            zsh_installed,
+            (const struct completion[]){{"tiro run --profile w", "tiro run --profile work "}}, 1);
+    if (installed("fish"))
+        assert_fish("tiro run --profile ", "my own\nwork\n");
 }
 
 TEST(the_program_wants_a_shell)

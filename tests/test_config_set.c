@@ -256,6 +256,27 @@ TEST(what_does_not_fit_changes_nothing)
     assert_config("[ui]\nmouse = no\n[keys]\nsend = ctrl-s\n");
 }
 
+TEST(a_profile_lies_over_the_file)
+{
+    write_config("[ui]\ntheme = light\n[chat]\nsystem = below\n");
+    char *missing = support_path(".config/tiro/profiles/work.ini");
+    expect(RUN("config", "--profile", "work"), 64, missing);
+    expect(RUN("--profile", "work", "config"), 64, missing);
+    expect(RUN("--profile=work"), 64, missing);
+    expect(RUN("run", "--profile", "../tiro", "hi"), 64, "without a slash");
+    assert_int_equal(mkdir(support_path(".config/tiro/profiles"), 0700), 0);
+    support_write(missing, "[ui]\ntheme = dark\n");
+    run_ok(RUN("--profile", "work", "config", "set", "ui.mouse", "no"));
+    assert_string_equal(support_read(missing), "[ui]\ntheme = dark\nmouse = no\n");
+    assert_config("[ui]\ntheme = light\n[chat]\nsystem = below\n");
+    char *out = program_output(RUN("config", "show", "--profile=work"));
+    assert_text(out, "theme = dark");
+    assert_text(out, "system = below");
+    assert_text(program_output(RUN("config", "show")), "theme = light");
+    assert_text(program_output(RUN("config", "path", "--profile", "work")), missing);
+    assert_text(program_output(RUN("doctor", "--profile", "work")), "profile: work\n");
+}
+
 TEST(secrets_come_on_standard_input)
 {
     struct result r =

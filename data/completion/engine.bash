@@ -81,6 +81,14 @@ _tiro_paths() {
     done < <(compgen "$2" -- "${cur#"$prefix"}")
 }
 
+_tiro_profiles() {
+    local prefix=$1 path
+    for path in "${XDG_CONFIG_HOME:-$HOME/.config}"/tiro/profiles/*.ini; do
+        path=${path##*/}
+        [[ $path != '*.ini' ]] && _tiro_offer "$prefix${path%.ini}"
+    done
+}
+
 _tiro_commands() {
     local verbs options words first word
     _tiro_place "${given[*]}"
@@ -95,6 +103,7 @@ _tiro_values() {
     files) _tiro_paths "$prefix" -f ;;
     directories) _tiro_paths "$prefix" -d ;;
     sessions) _tiro_sessions "$prefix" ;;
+    profiles) _tiro_profiles "$prefix" ;;
     commands) _tiro_commands ;;
     choices) for word; do _tiro_offer "$prefix$word"; done ;;
     esac

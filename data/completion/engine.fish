@@ -45,6 +45,15 @@ function __tiro_commands
     __tiro_verbs $words[3..-1]
 end
 
+function __tiro_profiles
+    set -l home ~/.config
+    set -q XDG_CONFIG_HOME
+    and set home $XDG_CONFIG_HOME
+    for path in $home/tiro/profiles/*.ini
+        string replace -r '.*/(.*)\.ini$' '$1' -- $path
+    end
+end
+
 # Every session by what names it: its title, or the end of its id where the title is another's too or
 # means something else; beside it the other.
 function __tiro_sessions

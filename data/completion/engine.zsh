@@ -19,6 +19,12 @@ _tiro_sessions() {
     return result
 }
 
+_tiro_profiles() {
+    local -a names
+    names=(${XDG_CONFIG_HOME:-$HOME/.config}/tiro/profiles/*.ini(N:t:r))
+    compadd -a names
+}
+
 _tiro_commands() {
     local -a verbs specs
     _tiro_place "${(j: :)words[2,CURRENT-1]}"

@@ -41,10 +41,26 @@ char *paths_dir(enum paths_place place)
     return paths_join(known ? found->pw_dir : "/", below_home);
 }
 
+static char profile[65]; /* "": none */
+
+bool paths_set_profile(const char *name)
+{
+    size_t len = name ? strlen(name) : 0;
+    if (name && (len == 0 || len >= sizeof profile || *name == '.' || strchr(name, '/')))
+        return false;
+    snprintf(profile, sizeof profile, "%s", name ? name : "");
+    return true;
+}
+
+const char *paths_profile(void)
+{
+    return *profile ? profile : NULL;
+}
+
 char *paths_config_file(void)
 {
     auto_free char *dir = paths_dir(PATHS_CONFIG);
-    return paths_join(dir, "tiro.ini");
+    return *profile ? mem_printf("%s/profiles/%s.ini", dir, profile) : paths_join(dir, "tiro.ini");
 }
 
 char *paths_join(const char *dir, const char *name)

@@ -15,7 +15,15 @@ enum paths_place {
     PATHS_STATE   /* XDG_STATE_HOME/tiro, ~/.local/state/tiro */
 };
 char *paths_dir(enum paths_place place);
-char *paths_config_file(void); /* tiro.ini in PATHS_CONFIG */
+
+/* The file in which settings are saved: of the profile, else tiro.ini in PATHS_CONFIG. */
+char *paths_config_file(void);
+
+/* The profile's file, profiles/NAME.ini in PATHS_CONFIG, is read after tiro.ini. NULL: there is no
+ * profile. Set it before the configuration is read. False, with nothing changed, for a name that is
+ * "", begins with a dot, has a slash or is too long. */
+bool paths_set_profile(const char *name);
+const char *paths_profile(void);
 
 /* "a" + "b" = "a/b". */
 char *paths_join(const char *dir, const char *name);

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "config/config.h"
@@ -103,18 +105,51 @@ int cli_fail(const struct error *e)
     return err_info(e->code)->exit_status;
 }
 
-const struct option cli_help_option = {"help", 'h', OPTION_FLAG, .help = N_("print this help")};
+static bool take_profile(const struct option *self, void *at, const char *value, struct error *e)
+{
+    bool named = paths_set_profile(value);
+    auto_free char *path = paths_config_file();
+    (void)at;
+    if (!named)
+        return err_set(e, ERR_USAGE, _("--%s takes a name without a slash, not \"%s\""), self->name,
+                       value);
+    return access(path, F_OK) == 0 ||
+           err_set(e, ERR_USAGE,
+                   _("there is no profile \"%s\"; write its settings into %s, or leave out --%s"),
+                   value, path, self->name);
+}
+
+const struct option cli_common[CLI_COMMON + 1] = {
+    {"profile", 0, OPTION_VALUE, "NAME", N_("use the settings of this profile before tiro.ini"),
+     .take = take_profile, .offer = {OFFER_PROFILES}},
+    {"help", 'h', OPTION_FLAG, .help = N_("print this help")},
+    {0},
+};
+static const struct option *const help_option = &cli_common[1];
+
+bool cli_take_profile(int *argc, char **argv, struct error *e)
+{
+    const char *word = *argc > 1 ? argv[1] : "";
+    size_t len = strlen("--profile");
+    if (strncmp(word, "--profile", len) != 0 || (word[len] ? word[len] != '=' : *argc < 3))
+        return true;
+    int taken = word[len] ? 1 : 2;
+    const char *name = word[len] ? word + len + 1 : argv[2];
+    *argc -= taken;
+    memmove(argv + 1, argv + 1 + taken, (size_t)*argc * sizeof *argv);
+    return take_profile(cli_common, NULL, name, e) && cli_take_profile(argc, argv, e);
+}
 
 /* Finds an option by its letter, or by its name when the letter is 0. */
 static const struct option *find_option(const struct option *table, const char *name, size_t len,
                                         char letter)
 {
-    const struct option *o = &cli_help_option;
-    do {
-        if (letter ? o->letter == letter : strlen(o->name) == len && !strncmp(o->name, name, len))
-            return o;
-        o = o == &cli_help_option ? table : o + 1;
-    } while (o && o->name);
+    const struct option *const tables[] = {table, cli_common};
+    for (size_t i = 0; i < 2; i++)
+        for (const struct option *o = tables[i]; o && o->name; o++)
+            if (letter ? o->letter == letter
+                       : strlen(o->name) == len && strncmp(o->name, name, len) == 0)
+                return o;
     return NULL;
 }
 
@@ -125,6 +160,7 @@ static bool unknown_option(const struct cli_command *command, const char *word, 
     auto_free char *plain = mem_strndup(name, strcspn(name, "="));
     for (const struct option *o = command->options; o && o->name; o++)
         vec_push(&names, o->name);
+    vec_push(&names, cli_common->name);
     const char *nearest = config_nearest(plain, names.items, names.len);
     vec_release(&names);
     if (nearest)
@@ -171,7 +207,7 @@ static bool take_option(struct parse *p, const char *word, struct error *e)
     else if (!is_long && word[2])
         value = word + 2;
     const char *next = p->next < p->argc ? p->argv[p->next] : NULL;
-    p->help = o == &cli_help_option;
+    p->help = o == help_option;
     if (o->kind == OPTION_FLAG && value)
         return err_set(e, ERR_USAGE, _("option %s takes no value; leave it out"), word);
     if (o->kind == OPTION_VALUE && !value && !next)
@@ -269,7 +305,8 @@ void help_command(const struct cli_command *command)
     printf("\n%s\n", _("Options:"));
     for (const struct option *o = command->options; o && o->name; o++)
         print_option(o);
-    print_option(&cli_help_option);
+    for (const struct option *o = cli_common; o->name; o++)
+        print_option(o);
 }
 
 void help_overview(void)
@@ -282,6 +319,7 @@ void help_overview(void)
     for (const struct option *o = cmd_chat.options; o->name; o++)
         if (o->letter && strchr("crm", o->letter))
             print_option(o);
+    print_option(cli_common);
     print_row("-h, --help", _("print this help; for one command: tiro help COMMAND"));
     print_row("-V, --version", _("print the version"));
     printf("\n%s\n", _("Examples:"));

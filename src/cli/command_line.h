@@ -16,6 +16,7 @@ struct cli_offer {
         OFFER_FILES,
         OFFER_DIRECTORIES,
         OFFER_SESSIONS,
+        OFFER_PROFILES,
         OFFER_COMMANDS, /* the name of a command, then of one of its verbs */
         OFFER_CHOICES
     } what;
@@ -70,8 +71,12 @@ extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd
     cmd_doctor, cmd_completion, cmd_help;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 
-/* Belongs to every table of options without being in it. */
-extern const struct option cli_help_option;
+/* Belong to every table of options without being in it: --profile and --help. */
+enum { CLI_COMMON = 2 };
+extern const struct option cli_common[CLI_COMMON + 1];
+
+/* Takes the options --profile before the command out of the arguments. */
+bool cli_take_profile(int *argc, char **argv, struct error *e);
 
 /* NULL, with the nearest name in `e` (USAGE), when there is none. */
 const struct cli_command *cli_find(const char *name, struct error *e);

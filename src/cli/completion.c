@@ -39,7 +39,7 @@ static void add_places(add_place *add, struct buf *out)
     }
 }
 
-/* The options of a place, with --help and --version; NULL after the last. */
+/* The options of a place, with those of all and --version; NULL after the last. */
 static const struct option *option_at(const struct place *place, size_t index)
 {
     const struct option *options = place->command->options;
@@ -48,9 +48,9 @@ static const struct option *option_at(const struct place *place, size_t index)
         count++;
     if (index < count)
         return &options[index];
-    if (index == count)
-        return &cli_help_option;
-    return index == count + 1 && !*place->path ? &version_option : NULL;
+    if (index < count + CLI_COMMON)
+        return &cli_common[index - count];
+    return index == count + CLI_COMMON && !*place->path ? &version_option : NULL;
 }
 
 static const struct cli_command *verb_at(const struct place *place, size_t index)
@@ -91,7 +91,7 @@ static void bash_offer(struct buf *out, const struct cli_offer *offer)
     static const char *const names[] = {
         [OFFER_NOTHING] = "nothing",         [OFFER_FILES] = "files",
         [OFFER_DIRECTORIES] = "directories", [OFFER_SESSIONS] = "sessions",
-        [OFFER_COMMANDS] = "commands",
+        [OFFER_PROFILES] = "profiles",       [OFFER_COMMANDS] = "commands",
     };
     add_offer(out, offer, names, "choices ", "");
 }
@@ -132,6 +132,7 @@ static void zsh_action(struct buf *out, const struct cli_offer *offer)
         [OFFER_FILES] = "_files",
         [OFFER_DIRECTORIES] = "_directories",
         [OFFER_SESSIONS] = "_tiro_sessions",
+        [OFFER_PROFILES] = "_tiro_profiles",
         [OFFER_COMMANDS] = "_tiro_commands",
     };
     add_offer(out, offer, actions, "(", ")");
@@ -202,6 +203,7 @@ static void fish_offer(struct buf *out, const struct cli_offer *offer)
         [OFFER_FILES] = " -F",
         [OFFER_DIRECTORIES] = " -f -a '(__fish_complete_directories)'",
         [OFFER_SESSIONS] = " -f -k -a '(__tiro_sessions)'",
+        [OFFER_PROFILES] = " -f -a '(__tiro_profiles)'",
         [OFFER_COMMANDS] = " -f -a '(__tiro_commands)'",
     };
     add_offer(out, offer, offers, " -f -a '", "'");

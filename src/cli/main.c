@@ -27,6 +27,9 @@ static bool is(const char *word, const char *name, const char *letter)
 
 static int dispatch(int argc, char **argv)
 {
+    struct error e = {0};
+    if (!cli_take_profile(&argc, argv, &e))
+        return cli_fail(&e);
     if (argc > 1 && is(argv[1], "--help", "-h")) {
         help_overview();
         return 0;
@@ -34,7 +37,6 @@ static int dispatch(int argc, char **argv)
     if (argc < 2 || argv[1][0] == '-')
         return cmd_chat.run(&cmd_chat, argc, argv);
 
-    struct error e = {0};
     const struct cli_command *command = cli_find(argv[1], &e);
     if (!command)
         return cli_fail(&e);

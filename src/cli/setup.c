@@ -31,6 +31,10 @@ void setup_load(struct setup *s)
     } levels[] = {{"error", LOG_ERROR}, {"info", LOG_INFO}, {"debug", LOG_DEBUG}};
 
     *s = (struct setup){.config = config_new(), .path = paths_config_file()};
+    if (paths_profile()) {
+        auto_free char *dir = paths_dir(PATHS_CONFIG), *below = paths_join(dir, "tiro.ini");
+        config_load_file(s->config, below, &s->problems);
+    }
     config_load_file(s->config, s->path, &s->problems);
     config_load_environment(s->config, environ, &s->problems);
     engine_hide_keys();

@@ -8,11 +8,11 @@
 struct setup {
     struct config *config;
     struct config_problems problems;
-    char *path; /* of the user's file */
+    char *path; /* of the user's file, or of the profile */
 };
 
-/* Reads the user's file and the environment, and opens the diagnostic log if one is configured.
- * Errors become problems; it does not fail. */
+/* Reads the user's file, the profile and the environment, and opens the diagnostic log if one is
+ * configured. Errors become problems; it does not fail. */
 void setup_load(struct setup *s);
 void setup_release(struct setup *s);
 

@@ -7,6 +7,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/sandbox.h"
 #include "compact/policy.h"
 #include "knowledge/corpora.h"
@@ -193,6 +194,8 @@ bool converse_report(struct conversation *c, const void *params, void *result, s
     struct learned_counts n;
     struct error fault;
     (void)params, (void)e;
+    if (paths_profile())
+        report_add(out, "profile", "%s", paths_profile());
     (void)conversation_need_backend(c, &out->fault);
     report_backend(out, &c->backend);
     if (!path)

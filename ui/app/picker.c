@@ -178,6 +178,8 @@ static void say_saved(struct app *app, struct errand *e)
 {
     const struct saving *s = (const struct saving *)e;
     auto_free char *variable = NULL; /* in the environment, and overrides a saved key */
+    auto_free char *path = paths_config_file();
+    const char *file = strrchr(path, '/') + 1;
     for (size_t i = 0; i < 2 && s->kept[i].value && !variable; i++)
         if (config_origin(app->config, s->kept[i].key) == CONFIG_FROM_ENVIRONMENT)
             variable = config_variable(s->kept[i].key);
@@ -188,11 +190,10 @@ static void say_saved(struct app *app, struct errand *e)
                          s->fault.text);
     else if (variable)
         app_note_briefly(app, STYLE_NOTE,
-                         _("%s, saved in tiro.ini. The variable %s comes before that at the next "
-                           "start."),
-                         s->what, variable);
+                         _("%s, saved in %s. The variable %s comes before that at the next start."),
+                         s->what, file, variable);
     else
-        app_note_briefly(app, STYLE_NOTE, _("%s, saved in tiro.ini."), s->what);
+        app_note_briefly(app, STYLE_NOTE, _("%s, saved in %s."), s->what, file);
 }
 
 static void release_saving(struct errand *e)
