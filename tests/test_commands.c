@@ -613,6 +613,7 @@ TEST(enter_runs_the_marked_command_unless_it_lacks_its_argument)
     act("/renam<enter>");
     assert_string_equal(editor_text(app.editor), "/rename ");
     assert_null(asked());
+    seen_transcript_says(app.transcript, "/rename TITLE: ");
     act("x<enter>");
     assert_non_null(asked_last(&operation_session_rename));
     act("<ctrl-p>rename<enter>");

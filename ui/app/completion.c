@@ -134,21 +134,12 @@ static void leave(struct app *app)
     app->completion_closed = true;
 }
 
-/* A command that lacks its argument is not sent: the argument is written next. */
-static bool may_send(struct app *app)
-{
-    const char *text = editor_text(app->editor);
-    struct slash_line line = slash_parse(text);
-    const struct slash_command *c = slash_find(text + 1, line.name_len);
-    return !c || !slash_needs_argument(c) || text[line.arguments];
-}
-
 /* Takes the list. If Tab asked for it, a single row is chosen at once; no row closes the popup. */
 static void offer(struct app *app, const struct target *t, struct list *list, bool asked)
 {
     size_t count = list_count(list);
     if (count > 1 || (count == 1 && !asked)) {
-        const struct list_view_host to = {accept, leave, t->place == PLACE_COMMAND ? may_send : NULL};
+        const struct list_view_host to = {accept, leave, t->place == PLACE_COMMAND};
         views_open(&app->views, list_view_new(&app->host, LIST_COMPLETION, list, &to));
         app_touch_now(app, DIRTY_BODY);
         return;

@@ -395,7 +395,7 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     bool popup = is_popup(view);
     if (popup && (action == ACTION_COMPLETE || action == ACTION_SEND)) {
         choose(view);
-        return !(to.sends && action == ACTION_SEND && to.sends(app));
+        return !(to.sends && action == ACTION_SEND);
     }
     switch (list_key(((struct list_view *)view)->list, action, key)) {
     case LIST_CHOSEN:

@@ -72,8 +72,7 @@ struct list_view_host {
     /* Gets the value of the chosen row, once the list is closed. NULL: nothing can be chosen. */
     void (*chosen)(struct app *app, const char *value);
     void (*left)(struct app *app); /* it was closed without a choice */
-    /* Whether the text with a popup's row, which Enter chose, is sent at once. NULL: never. */
-    bool (*sends)(struct app *app);
+    bool sends;                    /* a popup's row that Enter chooses is sent at once */
 };
 
 /* Takes the list. */
