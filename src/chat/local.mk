@@ -6,6 +6,7 @@ libtiro_a_SOURCES += \
 	src/chat/history.c src/chat/history.h \
 	src/chat/knowledge.c src/chat/knowledge.h \
 	src/chat/memory.c src/chat/memory.h \
+	src/chat/mention.c src/chat/mention.h \
 	src/chat/message.c src/chat/message.h \
 	src/chat/rebuild.c src/chat/rebuild.h \
 	src/chat/session_info.c src/chat/session_info.h \
