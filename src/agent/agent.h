@@ -86,8 +86,8 @@ struct agent {
  * while no call succeeded, it ends as run_completed with that stop reason, and a warning says what
  * the user can do.
  *
- * `attachments` is a JSON array of image blocks, behind the text of a skill that comes with the
- * message, which is pinned then; or NULL. `retries` the run_started that this one
+ * `attachments` is a JSON array of image blocks and attached files, behind the text of a skill that
+ * comes with the message, which is pinned then; or NULL. `retries` the run_started that this one
  * repeats, or 0. Faults of the model are events; false with `e` only when emit() failed. */
 bool agent_take_turn(struct agent *a, const char *input, const char *attachments, int64_t retries,
                      struct error *e);

@@ -101,7 +101,7 @@ static const struct shape_names logged_origins = {origin_words, INPUT_ORIGINS, I
 static const struct shape_field fields_TURN_STARTED[] = {
     TEXT("prompt", text, "Text of the user's message."),
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
-    JSON_TEXT("attachments", attachments, "Image blocks, behind the text of a skill."),
+    JSON_TEXT("attachments", attachments, "Image blocks and attached files (named \"@notes.md\"), behind the text of a skill."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
                 .names = &logged_origins, .help = "Origin of the message; absent: unknown."), {0}};
 

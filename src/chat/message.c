@@ -34,10 +34,11 @@ const struct shape block_shape =
     SHAPE_OF("content block", struct block,
              SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
                          .names = &block_types, .help = "What it is."),
-             TEXT(id, "Of the call."), TEXT(name, "The tool, or the model that reasoned."),
+             TEXT(id, "Of the call."),
+             TEXT(name, "The tool, the model that reasoned, or @ and an attached file."),
              TEXT(text, "The content; arguments; an image's path or URL."),
              TEXT(signature, "The provider's proof of reasoning, or its own blocks for this one."),
-             TEXT(media_type, "Of an image."),
+             TEXT(media_type, "Of an image; \"inode/directory\" of an attached folder."),
              FLAG(struct block, redacted, "The signature is the encrypted content."),
              FLAG(struct block, is_error, "The result says why the call failed."));
 

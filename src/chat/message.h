@@ -15,14 +15,15 @@ enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
 enum block_type { BLOCK_TEXT, BLOCK_REASONING, BLOCK_TOOL_CALL, BLOCK_TOOL_RESULT, BLOCK_IMAGE };
 
 /* Which fields hold something, by type; the others are NULL / false. All strings are owned.
- *   TEXT         text; signature, of text with citations
+ *   TEXT         text; signature, of text with citations; name: "@" and what the user calls it, of
+ *                an attached file or folder (media_type: "inode/directory")
  *   REASONING    text; signature: the provider's opaque proof, sent back unchanged; with `redacted`
  *                the text is empty and the signature is the encrypted content.
  *                name: the model that wrote it, if known
  *   TOOL_CALL    id, name, text: the arguments as the model wrote them (JSON, if it kept its word);
  *                signature, if the provider ran it
  *   TOOL_RESULT  id, name: of the call; text: the content; is_error; signature, as its call
- *   IMAGE        text: path or URL; media_type
+ *   IMAGE        text: path or URL; media_type; name: likewise, of an attached file
  * The signature of other blocks than REASONING: the provider's own blocks for this one, JSON values
  * with commas between them. That provider gets them back in its place; others get the text. */
 struct block {

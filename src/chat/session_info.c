@@ -51,6 +51,16 @@ static size_t fence_of(const char *line)
     return len >= FENCE_LEAST && (line[len] == '\n' || line[len] == '\0') ? len : 0;
 }
 
+int64_t attached_file_lines(const char *text)
+{
+    const char *at = line_after(text);
+    size_t fence = fence_of(at);
+    int64_t lines = 0;
+    for (at = line_after(at); fence > 0 && *at && fence_of(at) != fence; at = line_after(at))
+        lines++;
+    return lines;
+}
+
 const char *attached_files_end(const char *message)
 {
     static const char blanks[] = " \t\r\n";

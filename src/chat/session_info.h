@@ -87,6 +87,9 @@ void attached_file_add(struct buf *out, const char *path, const char *text, size
 /* The text in its fence alone, whole lines. */
 void attached_file_fence(struct buf *out, const char *text, size_t len);
 
+/* The lines in the fence of a text that attached_file_add() made. */
+int64_t attached_file_lines(const char *text);
+
 /* The text after the files that a message begins with, without white space before it; "" if there
  * is none. */
 const char *attached_files_end(const char *message);

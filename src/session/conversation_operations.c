@@ -241,6 +241,13 @@ static const struct shape turn_shape = SHAPE_OF(
                 .of = &usage_shape, .help = "Tokens of this turn."),
     FAULT_FIELD(turn_result, "The error that ended the turn, if it failed."));
 
+#define ATTACH_FIELD(T)                                                                            \
+    SHAPE_FIELD("attach", STRINGS, OPTIONAL, offsetof(struct T, attach), .most = MENTIONS_MOST,    \
+                .help =                                                                            \
+                    "Files, folders and skills that go with the message: \"notes.md\", "           \
+                    "\"notes.md:10-40\", \"src/\", \"skill:NAME\". One that the message "          \
+                    "mentions, as @notes.md, may be missing.")
+
 const struct operation operation_turn_start = {
     OPERATION("turn/start", CLIENT, CONVERSATION,
               "Sends a message, and returns when the turn has ended."),
@@ -251,7 +258,7 @@ const struct operation operation_turn_start = {
             "attachments", JSON, OPTIONAL, SHAPE_AT_TEXT(struct turn_start_params, attachments),
             .help = "Array of images: {\"type\": \"image\", \"text\": URL or path, which may begin "
                     "in the session's directory, \"media_type\": \"image/png\"}."),
-        ORIGIN_FIELD(turn_start_params)),
+        ATTACH_FIELD(turn_start_params), ORIGIN_FIELD(turn_start_params)),
     .result = &turn_shape,
     CONVERSE(start_turn, REFUSED, WRITING),
     .busy = BUSY_TURN,
@@ -265,7 +272,7 @@ const struct operation operation_turn_retry = {
         PARAMETERS(turn_retry_params, SESSION_FIELD(turn_retry_params),
                    SHAPE_OPT_AS(PROMPT_MEMBER, turn_retry_params, text,
                                 "A new text in place of the last message; absent: the same text."),
-                   ORIGIN_FIELD(turn_retry_params)),
+                   ATTACH_FIELD(turn_retry_params), ORIGIN_FIELD(turn_retry_params)),
     .result = &turn_shape,
     CONVERSE(retry, REFUSED, WRITING),
     .busy = BUSY_TURN,

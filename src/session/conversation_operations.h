@@ -8,6 +8,7 @@
 #include "chat/context.h"
 #include "chat/event.h"
 #include "chat/knowledge.h"
+#include "chat/mention.h"
 #include "chat/usage.h"
 #include "session/operation.h"
 
@@ -100,13 +101,17 @@ struct turn_start_params {
     const char *session;
     const char *text;
     const char *attachments; /* JSON array of image blocks */
+    struct mentions attach;  /* files, folders and skills that are read now; of a name that the text
+                                mentions there may be nothing */
     enum input_origin origin;
 };
 
-/* Sends the user's last message again, with another text if one is given. */
+/* Sends the user's last message again, with another text if one is given. That keeps the attached
+ * files, except those which only the old text mentions. */
 struct turn_retry_params {
     const char *session;
     const char *text;
+    struct mentions attach;   /* with the other text */
     enum input_origin origin; /* of the other text */
 };
 

@@ -248,13 +248,21 @@ void tell_question(struct conversation *c);
  * ANSWER_DENY where there is no answer. The question stays for its reason; the caller clears it. */
 enum approval_answer conversation_ask(struct conversation *c, struct question question);
 
+/* attach.c */
+/* Adds the files of a message to its attachments (a JSON array, owned; NULL: none). Those of its
+ * older text `before` (NULL: none) that the new one no longer mentions are left out. */
+bool conversation_attach(struct conversation *c, const struct mentions *names, const char *text,
+                         const char *before, char **attachments, struct error *e);
+
 /* skill_operations.c */
 void conversation_know_skills(struct conversation *c);
 void conversation_read_skills(struct conversation *c);
-/* Adds the text of the skill or command that a typed message begins with ("/NAME …") to its
- * attachments (a JSON array, owned; NULL: none). `anew`: in place of that of an older message. */
-bool conversation_add_skill(struct conversation *c, const char *text, bool anew, char **attachments,
-                            struct error *e);
+/* Adds the text of the skill or command that a typed message begins with ("/NAME …"), and of those
+ * that are attached as "skill:NAME", to its attachments (a JSON array, owned; NULL: none). `anew`:
+ * in place of those of an older message. */
+bool conversation_add_skills(struct conversation *c, const char *text,
+                             const struct mentions *attached, bool anew, char **attachments,
+                             struct error *e);
 
 void conversation_know_surface(struct conversation *c);
 

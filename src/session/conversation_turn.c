@@ -427,7 +427,8 @@ bool converse_start_turn(struct conversation *c, const void *params, void *resul
     auto_free char *images = NULL;
     c->origin = p->origin;
     return conversation_place_images(c, p->attachments, &images, e) &&
-           conversation_add_skill(c, p->text, false, &images, e) &&
+           conversation_attach(c, &p->attach, p->text ? p->text : "", NULL, &images, e) &&
+           conversation_add_skills(c, p->text, &p->attach, false, &images, e) &&
            start(c, p->text ? p->text : "", images, 0, result, e);
 }
 
@@ -446,7 +447,8 @@ bool converse_retry(struct conversation *c, const void *params, void *result, st
     free(said.text);
     auto_free char *text = mem_strdup(p->text ? p->text : h->last_text);
     auto_free char *attachments = mem_strdup(h->last_attachments);
-    return (!p->text || conversation_add_skill(c, text, true, &attachments, e)) &&
+    return (!p->text || (conversation_attach(c, &p->attach, text, h->last_text, &attachments, e) &&
+                         conversation_add_skills(c, text, &p->attach, true, &attachments, e))) &&
            start(c, text, attachments, h->last_turn_seq, result, e);
 }
 

@@ -1,4 +1,5 @@
 libtiro_a_SOURCES += \
+	src/session/attach.c src/session/attach.h \
 	src/session/backend.c src/session/backend.h \
 	src/session/capability.c src/session/capability.h \
 	src/session/catalog.c src/session/catalog.h \

@@ -70,36 +70,56 @@ void conversation_read_skills(struct conversation *c)
     mem_replace(&c->skills_told, skills_prompt(&c->skills));
 }
 
-bool conversation_add_skill(struct conversation *c, const char *text, bool anew, char **attachments,
-                            struct error *e)
+/* Opens a skill for a message. One that was opened before is not needed again, unless `anew`. */
+static bool add_skill(struct conversation *c, const char *name, const char *arguments, bool anew,
+                      struct json *blocks, struct error *e)
 {
-    bool typed = c->origin == INPUT_TYPED;
+    const struct skill *s = skills_find(&c->skills, name);
+    AUTO(buf_release) struct buf opened = BUF_INIT;
+    if (!skill_open(s, arguments, &opened, e))
+        return false;
+    if (anew || !was_opened(c, name))
+        json_push(blocks, json_pack("{type:'text' name:s text:s}", name, opened.data));
+    return true;
+}
+
+bool conversation_add_skills(struct conversation *c, const char *text,
+                             const struct mentions *attached, bool anew, char **attachments,
+                             struct error *e)
+{
+    bool typed = c->origin == INPUT_TYPED, read = false;
     size_t len = typed && text && *text == '/' ? strcspn(text + 1, " \t\n") : 0;
     auto_free char *name = mem_strndup(len > 0 ? text + 1 : "", len);
-    AUTO(buf_release) struct buf opened = BUF_INIT;
-    const char *all = *attachments ? *attachments : "[]";
-    if (len == 0 && !anew)
+    const char *all = *attachments ? *attachments : "[]", mark[] = MENTION_SKILL;
+    for (size_t i = 0; i < attached->items.len; i++)
+        read = read || strncmp(attached->items.items[i], mark, sizeof mark - 1) == 0;
+    if (len == 0 && !read && !anew)
         return true;
-    if (len > 0) {
+    if (len > 0 || read) {
         conversation_trust_project(c, true);
         conversation_read_skills(c);
     }
-    const struct skill *s = len > 0 && !is_taken(name) ? skills_find(&c->skills, name) : NULL;
-    if (s) {
-        const char *arguments = text + 1 + len;
-        if (!skill_open(s, arguments + strspn(arguments, " \t\n"), &opened, e))
-            return false;
-        if (!anew && was_opened(c, name))
-            buf_clear(&opened);
-    }
-    /* A new text of the message is without the skill of the old one. */
     AUTO(json_free_local) struct json *old = json_parse(all, strlen(all), NULL);
     AUTO(json_free_local) struct json *blocks = json_new_array();
-    if (opened.len > 0)
-        json_push(blocks, json_pack("{type:'text' name:s text:s}", name, opened.data));
+    const char *arguments = len > 0 ? text + 1 + len : "";
+    if (len > 0 && !is_taken(name) && skills_find(&c->skills, name) &&
+        !add_skill(c, name, arguments + strspn(arguments, " \t\n"), anew, blocks, e))
+        return false;
+    for (size_t i = 0; i < attached->items.len; i++) {
+        auto_free char *mention = mem_printf("@%s", attached->items.items[i]);
+        const char *other = mention + sizeof mark;
+        if (strncmp(mention + 1, mark, sizeof mark - 1) != 0)
+            continue;
+        bool found = skills_find(&c->skills, other);
+        if (!found && !(text && strstr(text, mention))) /* it is only a word there */
+            return err_set(e, ERR_USAGE, "there is no skill %.60s; /skills lists them", other);
+        if (found && !add_skill(c, other, "", anew, blocks, e))
+            return false;
+    }
+    /* A new text of the message is without the skills of the old one. */
     for (const struct json *v = json_first(old); v; v = json_next(v)) {
-        const char *type = json_get_string(v, "type");
-        if (!type || strcmp(type, "text") != 0)
+        const char *type = json_get_string(v, "type"), *label = json_get_string(v, "name");
+        if (!type || strcmp(type, "text") != 0 || (label && *label == '@'))
             json_push(blocks, json_clone(v));
     }
     mem_replace(attachments, json_first(blocks) ? json_print(blocks) : NULL);
