@@ -21,6 +21,8 @@ const struct transcript_words transcript_words_fixed = {
     .failed = "failed",
     .interrupted = "interrupted",
     .bytes = "bytes",
+    .lines = "lines",
+    .files = "files",
     .seconds = "s",
     .compacted = "compacted",
     .compaction_failed = "compaction failed",
@@ -80,7 +82,8 @@ void transcript_text_head(struct buf *out, const struct session_info *s,
     buf_addstr(out, "\n\n");
 }
 
-static void add_images(struct buf *out, const char *attachments)
+/* "![](<path>)" of an image, "@notes.md · 84 lines" of a file. */
+static void add_attached(const struct transcript_text *t, struct buf *out, const char *attachments)
 {
     enum { WHERE_BYTES = 400 }; /* of an image's place; a data: URL has megabytes */
     AUTO(json_free_local)
@@ -88,8 +91,16 @@ static void add_images(struct buf *out, const char *attachments)
     size_t begin = out->len;
     for (const struct json *v = json_first(list); v; v = json_next(v)) {
         const char *where = json_get_string(v, "text"), *type = json_get_string(v, "type");
-        if (type && strcmp(type, "text") == 0) /* of a skill: the message has its name */
+        const char *label = json_get_string(v, "name"), *kind = json_get_string(v, "media_type");
+        bool folder = kind && strcmp(kind, "inode/directory") == 0;
+        if (type && strcmp(type, "text") == 0) {
+            if (!label || *label != '@') /* of a skill: the message has its name */
+                continue;
+            add_line(out, label);
+            buf_addf(out, " · %" PRId64 " %s  \n", attached_file_lines(where ? where : ""),
+                     folder ? t->words->files : t->words->lines);
             continue;
+        }
         size_t len = where ? strlen(where) : 0;
         size_t cut = where ? utf8_cut_bytes(where, len, WHERE_BYTES) : 0;
         buf_addstr(out, "![](<");
@@ -225,7 +236,7 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         buf_addf(out, "## %s · ", t->words->you);
         t->words->time(out, ev->wall_ms);
         buf_addstr(out, "\n\n");
-        add_images(out, ev->attachments);
+        add_attached(t, out, ev->attachments);
         add_paragraph(out, ev->text);
         break;
     case EVENT_TEXT_DELTA:

@@ -12,7 +12,7 @@
 
 /* The words in the text, and how a time is written, in the caller's language. */
 struct transcript_words {
-    const char *you, *cut_off, *failed, *interrupted, *bytes, *seconds;
+    const char *you, *cut_off, *failed, *interrupted, *bytes, *seconds, *lines, *files;
     const char *compacted, *compaction_failed, *compaction_undone, *summary, *tokens, *messages;
     const char *remembered, *recalled; /* so many messages */
     const char *learned, *proposed;    /* from the user's words, for later sessions */

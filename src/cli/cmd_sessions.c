@@ -178,6 +178,8 @@ static bool run_show(struct verb_call *v, struct error *e)
                          .failed = _("failed"),
                          .interrupted = _("interrupted"),
                          .bytes = _("bytes"),
+                         .lines = _("lines"),
+                         .files = _("files"),
                          .seconds = _("s"),
                          .unfinished = _("unfinished"),
                          .compacted = _("compacted"),

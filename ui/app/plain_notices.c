@@ -167,8 +167,8 @@ static void write_item(struct plain *p, struct item *item)
         p->echo = false;
         if (!seen)
             plain_writef(&p->out, "%s: %s", _("you"), item->text.data);
-        if (!seen && item->images.len > 0)
-            plain_writef(&p->out, "[%s: %s]", _("image"), item->images.data);
+        if (item->images.len > 0)
+            plain_writef(&p->out, "%.*s", (int)item->images.len - 1, item->images.data);
     } else if (item->kind == ITEM_ANSWER) {
         const char *text = item->text.data + p->written;
         size_t len = item->text.len > p->written ? item->text.len - p->written : 0;

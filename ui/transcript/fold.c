@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/session_info.h"
 #include "ui/term/rows.h"
 #include "ui/text/format.h"
 #include "ui/transcript/item.h"
@@ -276,6 +277,21 @@ static int64_t take_back(struct fold *f, int64_t from, int64_t to)
     return began;
 }
 
+/* "@notes.md · 84 lines" */
+static void add_attached_file(struct item *item, const struct json *block, const char *label)
+{
+    const char *text = json_get_string(block, "text"), *kind = json_get_string(block, "media_type");
+    int64_t lines = text ? attached_file_lines(text) : 0;
+    auto_free char *count =
+        kind && strcmp(kind, "inode/directory") == 0
+            ? mem_printf(ngettext("%lld file", "%lld files", (unsigned long)lines),
+                         (long long)lines)
+            : mem_printf(ngettext("%zu line", "%zu lines", (unsigned long)lines), (size_t)lines);
+    utf8_clean(&item->images, label, utf8_cut_bytes(label, strlen(label), IMAGE_NAME_MAX),
+               UTF8_ONE_LINE);
+    buf_addf(&item->images, " %s %s\n", glyph(GLYPH_DOT), count);
+}
+
 static void turn_started(struct fold *f, const struct event *ev)
 {
     static const char *const members[] = {"text", "path", "url", "source"}; /* with a name */
@@ -300,15 +316,20 @@ static void turn_started(struct fold *f, const struct event *ev)
     struct json *images =
         ev->attachments ? json_parse(ev->attachments, strlen(ev->attachments), NULL) : NULL;
     for (const struct json *v = json_first(images); v; v = json_next(v)) {
-        const char *name = NULL, *type = json_get_string(v, "type");
-        if (type && strcmp(type, "text") == 0) /* of a skill: the message has its name */
+        const char *type = json_get_string(v, "type"), *label = json_get_string(v, "name");
+        const char *name = label && *label == '@' ? label + 1 : NULL;
+        if (type && strcmp(type, "text") == 0) {
+            if (name) /* else of a skill: the message has its name */
+                add_attached_file(item, v, label);
             continue;
+        }
         for (size_t i = 0; !name && i < sizeof members / sizeof *members; i++)
             name = json_get_string(v, members[i]);
         name = name ? name : "?";
+        buf_addf(&item->images, "[%s: ", _("image"));
         utf8_clean(&item->images, name, utf8_cut_bytes(name, strlen(name), IMAGE_NAME_MAX),
                    UTF8_ONE_LINE);
-        buf_addch(&item->images, '\n');
+        buf_addstr(&item->images, "]\n");
     }
     f->need_label = true;
     f->turn_open = true;

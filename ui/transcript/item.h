@@ -115,7 +115,7 @@ struct item {
     struct buf text;  /* clean: message, reasoning, note, arguments of a tool call, end of a summary
                          that streams */
     struct buf tail;  /* bytes at the end that are not a whole character or line end yet */
-    struct buf images; /* of a user message: one name a line */
+    struct buf images; /* of a user message: a line for each image and attached file */
 
     char *id, *name; /* of a tool call; the id also of a note of a learned item */
     struct buf result;

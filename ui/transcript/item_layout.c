@@ -668,7 +668,7 @@ static void lay_out_all(struct item *item, int width, enum reasoning_view reason
         add_markdown(item, look, &all);
         for (const char *p = item->images.data, *end; *p; p = end + 1) {
             end = p + strcspn(p, "\n");
-            auto_free char *line = mem_printf("[%s: %.*s]", _("image"), (int)(end - p), p);
+            auto_free char *line = mem_strndup(p, (size_t)(end - p));
             add_wrapped(item, line, STYLE_DIM, width);
         }
         break;

@@ -118,6 +118,8 @@ static void add_images(struct dropped_message *m, const char *attachments)
         if (!block_from_json(v, &block, &fault))
             continue;
         if (block.type != BLOCK_IMAGE) { /* of a skill: the message has its name */
+            if (block.name && *block.name == '@')
+                buf_addf(&m->text, "\n[%s]", block.name);
             block_release(&block);
             continue;
         }
