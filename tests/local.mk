@@ -127,6 +127,7 @@ SUITE_TESTS = \
 	tests/test_mcp.c \
 	tests/test_mcp_admit.c \
 	tests/test_mcp_http.c \
+	tests/test_mcp_prompts.c \
 	tests/test_mailbox.c \
 	tests/test_manual.c \
 	tests/test_markdown.c \

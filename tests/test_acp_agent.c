@@ -59,12 +59,18 @@ TEST(servers_of_the_editor_give_their_tools)
     const struct json *made = rpc_client_result(
         &client, "session/new",
         support_text("{'cwd':'%s','mcpServers':[{'name':'files','command':'%.*s/tests/mcp-server',"
-                     "'args':['modern'],'env':[{'name':'A','value':'${NOT_SET}'}]},"
+                     "'args':['modern','prompts'],'env':[{'name':'A','value':'${NOT_SET}'}]},"
                      "{'type':'http','name':'web','url':'http://127.0.0.1:1/','headers':[]}]}",
                      support_dir(), (int)(strrchr(program, '/') - program), program));
     session = support_text("%s", json_get_string(made, "sessionId"));
-    assert_text(ask("hello"), "Hello from the scripted model.");
+    client_told("available_commands_update");
+    assert_text(ask("/files:greet Ada"), "Hello from the scripted model.");
     assert_text(model_server_body(model, 0), "mcp__files__echo");
+    assert_text(model_server_body(model, 0), "{\\\"who\\\":\\\"Ada\\\"}");
+    char *told = support_keep(json_print(client_told("available_commands_update")));
+    assert_text(told,
+                "{\"name\":\"files:greet\",\"description\":\"Greets a person.\",\"input\":{"
+                "\"hint\":\"who [style]\"}}");
     const char *listed = ask("/mcp");
     assert_text(listed, "files  ready  (editor)  15 tools");
     assert_text(listed, "web  failed  (editor)");

@@ -100,6 +100,33 @@ TEST(skills_are_commands)
     assert_null(slash_find("pdf", 3));
 }
 
+/* A prompt of a server says what it needs; one of a server that has not started is sent. */
+TEST(prompts_of_servers_are_commands)
+{
+    char name[] = "s:greet", description[] = "Greets a person.", arguments[] = "who [style]";
+    struct skill one = {.name = name, .description = description, .arguments = arguments};
+    struct skills skills = {.items = {.items = &one, .len = 1}};
+    static const struct {
+        const char *text, *name, *arguments, *complaint;
+    } cases[] = {{"/s:greet", "s:greet", "", "/s:greet who [style]: Greets a person."},
+                 {"/s:greet Ada", "s:greet", "Ada", NULL},
+                 {"/s:gr Ada", "s:greet", "Ada", NULL},
+                 {"/other:one  two ", "other:one", "two", NULL}};
+    (void)slash_know_skills(&skills);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        AUTO(slash_choice_release) struct slash_choice choice = slash_choose(cases[i].text);
+        assert_string_equal(choice.command->name, cases[i].name);
+        assert_true(choice.command->skill);
+        assert_string_equal(choice.arguments, cases[i].arguments);
+        assert_string_equal(choice.complaint ? choice.complaint : "",
+                            cases[i].complaint ? cases[i].complaint : "");
+    }
+    AUTO(slash_choice_release) struct slash_choice path = slash_choose("/usr/bin:/bin");
+    assert_non_null(path.complaint);
+    skills.items.len = 0;
+    (void)slash_know_skills(&skills);
+}
+
 /* The engine knows the names of the screen's own commands. */
 TEST(names_of_commands_are_taken)
 {

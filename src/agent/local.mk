@@ -11,6 +11,8 @@ libtiro_a_SOURCES += \
 	src/agent/confine.h \
 	src/agent/hooks.c \
 	src/agent/hooks.h \
+	src/agent/mcp_prompts.c \
+	src/agent/mcp_prompts.h \
 	src/agent/pattern.c \
 	src/agent/pattern.h \
 	src/agent/prompt.c \

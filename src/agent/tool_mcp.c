@@ -120,6 +120,11 @@ struct mcp_client *tool_mcp_client(struct tool_mcp *m, const char *server)
     return NULL;
 }
 
+struct mcp_client *tool_mcp_client_at(struct tool_mcp *m, size_t i)
+{
+    return i < m->started.len ? m->started.items[i].client : NULL;
+}
+
 const char *tool_mcp_faults(const struct tool_mcp *m)
 {
     return m->faults;

@@ -35,6 +35,9 @@ void tool_mcp_end(struct tool_mcp *m);
 /* The client of a server that was started; NULL: there is none of that name. */
 struct mcp_client *tool_mcp_client(struct tool_mcp *m, const char *server);
 
+/* The clients in the order of the servers; NULL: there are no more. */
+struct mcp_client *tool_mcp_client_at(struct tool_mcp *m, size_t i);
+
 /* Which servers cannot be used, and why; NULL: there are none. As of the last toolset_refresh(). */
 const char *tool_mcp_faults(const struct tool_mcp *m);
 

@@ -494,7 +494,8 @@ static const struct shape skill_shape = SHAPE_OF("skill", struct skill,
     SHAPE_OPT(skill, compatibility, "What it needs."),
     SHAPE_OPT(skill, allowed_tools, "Tools that its author names. They are asked about as always."),
     SHAPE_REQ(skill, place, "Directory in which it was found."),
-    SHAPE_REQ(skill, path, "Its Markdown file, without links."),
+    SHAPE_REQ(skill, path, "Its Markdown file, without links; empty: it is a prompt of an MCP server."),
+    SHAPE_OPT(skill, arguments, "What a person writes behind the name; absent: any words."),
     FLAG(struct skill, "command", command, "Only a person can open it."),
     FLAG(struct skill, "taken", taken, "A command of tiro has its name: a person cannot open it by that."),
     SHAPE_REQ_WORD(skill, state, skill_states, "Whether it can be opened."),
@@ -504,6 +505,12 @@ static const struct shape skill_shape = SHAPE_OF("skill", struct skill,
 const struct shape skills_shape = SHAPE_OF("skills", struct skills,
     SHAPE_REQ_LIST("skills", skills, items, skill_shape, "The nearest place first."));
 /* clang-format on */
+
+bool skill_names_prompt(const char *name)
+{
+    size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-");
+    return len > 0 && name[len] == ':' && name[len + 1];
+}
 
 void skills_release(struct skills *s)
 {

@@ -381,7 +381,7 @@ extern const struct shape corpus_add_shape, corpus_documents_query_shape,
     corpus_remove_shape;
 
 /* ---- skills: folders with instructions for a kind of task, and commands, which are files that
- * only a person opens ---- */
+ * only a person opens, and prompts of MCP servers, which are commands, too ---- */
 
 /* UNTRUSTED: of a project that the user does not trust yet. Only a READY one can be opened. */
 enum skill_state { SKILL_READY, SKILL_SHADOWED, SKILL_BROKEN, SKILL_UNTRUSTED, SKILL_STATES };
@@ -389,8 +389,9 @@ enum skill_state { SKILL_READY, SKILL_SHADOWED, SKILL_BROKEN, SKILL_UNTRUSTED, S
 struct skill {
     char *name;
     char *description, *license, *compatibility, *allowed_tools; /* one line each; NULL: none */
-    char *place; /* the directory in which it was found */
-    char *path;  /* of its Markdown file, resolved */
+    char *place;     /* the directory in which it was found */
+    char *path;      /* of its Markdown file, resolved; "": it is a prompt of a server */
+    char *arguments; /* what a person writes behind the name; NULL: any words */
     bool command;
     bool taken; /* a command of tiro has the name: no person opens it by that */
     enum skill_state state;
@@ -401,6 +402,9 @@ struct skills {
     VEC(struct skill) items; /* the nearest place first, each in the order of names */
 };
 void skills_release(struct skills *s);
+
+/* Whether the name can be that of a prompt of an MCP server, "SERVER:PROMPT". Pure. */
+bool skill_names_prompt(const char *name);
 extern const struct shape skills_shape;
 
 #endif

@@ -305,23 +305,27 @@ static void tell_commands(struct acp_session *s, const struct skills *skills)
         const struct skill *skill = &skills->items.items[i];
         if (skill->state == SKILL_READY && !skill->taken)
             json_out_pack(&o, "{name:s description:s input:{hint:s}}", skill->name,
-                          skill->description, "[WORDS]");
+                          skill->description, skill->arguments ? skill->arguments : "[WORDS]");
     }
     json_out_close(&o, ']');
     json_out_close(&o, '}');
+    if (s->commands && strcmp(s->commands, buf.data) == 0)
+        return;
+    mem_replace(&s->commands, mem_strdup(buf.data));
     s->telling.update(s->telling.context, buf.data);
 }
 
 static void listed(struct acp_ask *ask, const struct operation_answer *answer)
 {
     const struct skills *skills = answer->result;
-    if (ask->session && answer->error.code == ERR_OK && skills->items.len > 0)
+    if (ask->session && answer->error.code == ERR_OK)
         tell_commands(ask->session, skills);
 }
 
 void acp_tell_commands(struct acp_session *s)
 {
     const struct session_params params = {.session = s->id};
-    tell_commands(s, NULL);
+    if (!s->commands)
+        tell_commands(s, NULL);
     acp_ask(s->acp, NULL, s, &operation_skill_list, &params, listed);
 }

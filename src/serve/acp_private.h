@@ -180,6 +180,7 @@ struct acp_session {
     bool cancelled;          /* … and was called off */
     struct acp_loading loading;
     char *servers;  /* of MCP, that the client names, JSON; NULL: none */
+    char *commands; /* as they were last told, JSON; NULL: not yet */
     int64_t drafts; /* that were shown */
     VEC(struct acp_question *) questions;
     VEC(char *) refused; /* grants that are denied without a question */
@@ -259,6 +260,6 @@ void acp_editor_leave(struct acp *a);
 
 /* Runs what the prompt says if it is a command ("/compact"), which ends the prompt. */
 bool acp_run_command(struct acp_session *s, const char *text);
-void acp_tell_commands(struct acp_session *s);
+void acp_tell_commands(struct acp_session *s); /* if they are others than were told */
 
 #endif

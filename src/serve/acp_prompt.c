@@ -244,6 +244,7 @@ void acp_answer_turn(struct acp_ask *ask, const struct operation_answer *answer)
         acp_fail_prompt(s, &turn->fault);
     else
         acp_end_prompt(s, acp_stop_reason(turn->stop_reason));
+    acp_tell_commands(s); /* servers that the turn started may have prompts */
 }
 
 /* --- prompts ---------------------------------------------------------------------------------- */

@@ -232,6 +232,7 @@ void acp_session_free(struct acp_session *s)
     vec_free_each(&s->refused);
     free(s->loading.servers);
     free(s->servers);
+    free(s->commands);
     acp_telling_release(&s->telling);
     free(s->options.provider);
     free(s->options.model);

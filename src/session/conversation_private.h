@@ -257,12 +257,17 @@ bool conversation_attach(struct conversation *c, const struct mentions *names, c
 /* skill_operations.c */
 void conversation_know_skills(struct conversation *c);
 void conversation_read_skills(struct conversation *c);
-/* Adds the text of the skill or command that a typed message begins with ("/NAME …"), and of those
- * that are attached as "skill:NAME", to its attachments (a JSON array, owned; NULL: none). `anew`:
- * in place of those of an older message. */
+/* Adds the text of the skill, command or prompt that a typed message begins with ("/NAME …"), and
+ * of the skills that are attached as "skill:NAME", to its attachments (a JSON array, owned; NULL:
+ * none). `anew`: in place of those of an older message. */
 bool conversation_add_skills(struct conversation *c, const char *text,
                              const struct mentions *attached, bool anew, char **attachments,
                              struct error *e);
+
+/* mcp_operations.c */
+/* Gets a prompt of a server, which is started if it was not. USAGE: there is no such server. */
+bool conversation_open_prompt(struct conversation *c, const char *name, const char *words,
+                              struct buf *out, struct error *e);
 
 void conversation_know_surface(struct conversation *c);
 

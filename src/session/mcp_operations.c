@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/mcp_prompts.h"
 #include "agent/tool_mcp.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -250,6 +251,32 @@ const struct operation operation_mcp_list = {
     .run = run_list,
     CONVERSE(list_servers, NOW, READING),
 };
+
+/* --- prompts ---------------------------------------------------------------------------------- */
+
+bool conversation_open_prompt(struct conversation *c, const char *name, const char *words,
+                              struct buf *out, struct error *e)
+{
+    AUTO(mcp_servers_release) struct mcp_servers servers = {0};
+    auto_free char *server = mem_strndup(name, strcspn(name, ":"));
+    read_servers(c->root ? c->root : ".", c, &servers);
+    const struct mcp_server *s = mcp_servers_find(&servers, server);
+    if (!s)
+        return err_set(
+            e, ERR_USAGE,
+            "there is no MCP server \"%.64s\" with such a prompt; /mcp lists the servers. "
+            "To send the text as it is, begin it with a blank",
+            server);
+    if (s->fault)
+        return err_set(e, ERR_USAGE, "%s: %s", s->name, s->fault);
+    conversation_start_servers(c);
+    struct mcp_client *client = c->mcp ? tool_mcp_client(c->mcp, server) : NULL;
+    if (!client)
+        return err_set(e, ERR_USAGE, "%s: %s", s->name,
+                       s->disabled ? "it is off; /mcp on turns it on"
+                                   : "this session uses no tools, so no server is started");
+    return mcp_prompt_open(client, name, words, &c->wakeup, out, e);
+}
 
 /* --- the servers of an editor ----------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/mcp_prompts.h"
 #include "base/json.h"
 #include "base/json_pack.h"
 #include "base/mem.h"
@@ -102,6 +103,11 @@ bool conversation_add_skills(struct conversation *c, const char *text,
     AUTO(json_free_local) struct json *old = json_parse(all, strlen(all), NULL);
     AUTO(json_free_local) struct json *blocks = json_new_array();
     const char *arguments = len > 0 ? text + 1 + len : "";
+    AUTO(buf_release) struct buf prompt = BUF_INIT;
+    if (skill_names_prompt(name) && !conversation_open_prompt(c, name, arguments, &prompt, e))
+        return false;
+    if (prompt.len > 0)
+        json_push(blocks, json_pack("{type:'text' name:s text:s}", name, prompt.data));
     if (len > 0 && !is_taken(name) && skills_find(&c->skills, name) &&
         !add_skill(c, name, arguments + strspn(arguments, " \t\n"), anew, blocks, e))
         return false;
@@ -167,6 +173,8 @@ bool converse_list_skills(struct conversation *c, const void *params, void *resu
         conversation_trust_project(c, false);
     read_skills(c->config, c->root, conversation_trusted_parts(c), result);
     add_details(result);
+    if (c->mcp)
+        mcp_prompts_list(c->mcp, result);
     return true;
 }
 

@@ -33,6 +33,7 @@ bool slash_know_skills(const struct skills *skills)
     made.rows.len--;
     for (; vec_last(&made.rows).skill; made.rows.len--) {
         free((char *)vec_last(&made.rows).name);
+        free((char *)vec_last(&made.rows).arguments);
         free((char *)vec_last(&made.rows).help);
     }
     vec_push(&made.rows, (struct slash_command){0});
@@ -40,11 +41,12 @@ bool slash_know_skills(const struct skills *skills)
         const struct skill *s = &skills->items.items[i];
         if (s->state != SKILL_READY || s->taken || slash_find(s->name, strlen(s->name)))
             continue;
-        vec_insert(&made.rows, made.rows.len - 1,
-                   (struct slash_command){.name = mem_strdup(s->name),
-                                          .arguments = "[WORDS]",
-                                          .help = mem_strdup(s->description),
-                                          .skill = true});
+        vec_insert(
+            &made.rows, made.rows.len - 1,
+            (struct slash_command){.name = mem_strdup(s->name),
+                                   .arguments = mem_strdup(s->arguments ? s->arguments : "[WORDS]"),
+                                   .help = mem_strdup(s->description),
+                                   .skill = true});
     }
     add_known_skills(&after);
     return strcmp(before.data, after.data) != 0;
@@ -169,6 +171,12 @@ struct slash_choice slash_choose(const char *text)
         }
     if (count == 1)
         c = begun;
+    if (!c && count == 0 && skill_names_prompt(name)) { /* its server may not have started yet */
+        static struct slash_command prompt = {.arguments = "[WORDS]", .help = "", .skill = true};
+        free((char *)prompt.name);
+        prompt.name = mem_strdup(name);
+        c = &prompt;
+    }
 
     size_t len = strlen(text + line.arguments);
     while (len > 0 && strchr(" \t\n", text[line.arguments + len - 1]))
