@@ -19,6 +19,7 @@ EMBEDDED_FILES = \
 	data/prompts/compaction-update.md \
 	data/prompts/learned-extract.md \
 	data/prompts/system.md \
+	data/prompts/title.md \
 	data/schema.sql \
 	data/skills/memory-retrieval/SKILL.md \
 	data/stopwords/dutch.txt \

@@ -106,6 +106,7 @@ SUITE_TESTS = \
 	tests/test_footprint.c \
 	tests/test_forgotten.c \
 	tests/test_fork.c \
+	tests/test_first_message.c \
 	tests/test_fuzz_seeds.c \
 	tests/test_history.c \
 	tests/test_http_feed.c \

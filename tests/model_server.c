@@ -48,6 +48,8 @@ struct model_server {
     size_t requests;
     VEC(char *) names; /* ends with NULL when not empty */
     long window;
+    struct reply title; /* to requests for the title of a session */
+    bool titles;
 };
 
 /* One request with its reply, from the first byte to the last. Its connection owns it. */
@@ -291,8 +293,20 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct exch
 static enum MHD_Result answer_model(struct MHD_Connection *connection, struct exchange *x,
                                     enum dialect dialect)
 {
+    struct model_server *s = x->server;
     auto_free char *model = model_of(&x->body);
 
+    if (strstr(x->body.data, "You name a conversation")) {
+        AUTO(buf_release) struct buf refused = BUF_INIT;
+        pthread_mutex_lock(&s->lock);
+        bool answers = s->titles;
+        if (answers)
+            vec_insert(&s->queue, 0, reply_clone(&s->title));
+        pthread_mutex_unlock(&s->lock);
+        buf_addstr(&refused, "{}");
+        if (!answers)
+            return send_text(connection, 400, &refused);
+    }
     begin_reply(connection, x);
     script_build(&x->script, dialect, &x->reply, model);
     return send_reply(connection, x);
@@ -415,6 +429,7 @@ void model_server_stop(struct model_server *s)
     for (size_t i = 0; i < s->queue.len; i++)
         reply_release(&s->queue.items[i]);
     vec_release(&s->queue);
+    reply_release(&s->title);
     for (size_t i = 0; i < s->records.len; i++)
         record_free(s->records.items[i]);
     vec_release(&s->records);
@@ -447,6 +462,16 @@ void model_server_set_default(struct model_server *s, const struct reply *r)
     pthread_mutex_lock(&s->lock);
     reply_release(&s->fallback);
     s->fallback = copy;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void model_server_set_title(struct model_server *s, const struct reply *r)
+{
+    pthread_mutex_lock(&s->lock);
+    reply_release(&s->title);
+    s->titles = r;
+    if (r)
+        s->title = reply_clone(r);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -68,6 +68,10 @@ void model_server_set_responder(struct model_server *s,
                                                 struct reply *r),
                                 void *context);
 
+/* The reply to requests for the title of a session. NULL, as at first: they are refused, and are
+ * neither counted nor take a reply, so that other tests need not expect them. */
+void model_server_set_title(struct model_server *s, const struct reply *r);
+
 /* Lets all replies that have begun and stall or are held run to their ordinary end. A later request
  * stalls anew. */
 void model_server_release(struct model_server *s);

@@ -115,6 +115,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_GRAPH_CHANGED] = "{'id':'call_1','facts':'te\\'xt\\n','more':7,'deleted':true}",
     [EVENT_LEARNED_NOTED] = "{'id':'call_1','kind':'name','text':'te\\'xt\\n','active':true}",
     [EVENT_LEARNED_EXTRACTED] = "{'proposals':2,'model':'m-1'," USED ",'cost':0.25}",
+    [EVENT_SESSION_TITLED] = "{'title':'te\\'xt\\n','model':'m-1'," USED ",'cost':0.25}",
     [EVENT_WARNING] = "{'code':'name','detail':'te\\'xt\\n'}",
     [EVENT_TURN_COMPLETED] =
         "{'result':'te\\'xt\\n','usage':{'input_tokens':10,"
@@ -311,6 +312,7 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_GRAPH_CHANGED] = "{'id':'','facts':''}",
     [EVENT_LEARNED_NOTED] = "{'id':'','kind':'','text':'','active':false}",
     [EVENT_LEARNED_EXTRACTED] = "{'proposals':0}",
+    [EVENT_SESSION_TITLED] = "{}",
     [EVENT_WARNING] = "{'code':'','detail':''}",
     [EVENT_TURN_COMPLETED] =
         "{'result':'','model_calls':0,'duration_ms':0,'stop_reason':'end_turn'}",

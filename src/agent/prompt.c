@@ -2,13 +2,17 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
 
 #include "agent/tool_mcp.h"
 #include "agent/turn.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "knowledge/project.h"
 #include "knowledge/skills.h"
 #include "provider/choose.h"
 
@@ -179,6 +183,30 @@ int64_t prompt_overhead(const struct agent *a)
     return front.tokens + (a->recalled ? (int64_t)strlen(a->recalled) / 4 : 0);
 }
 
+/* --- surroundings ----------------------------------------------------------------------------- */
+
+char *prompt_surroundings(const char *directory)
+{
+    static const char *const days[] = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                       "Thursday", "Friday", "Saturday"};
+    const time_t now = (time_t)(clock_wall_ms() / 1000);
+    struct tm day = {0};
+    struct utsname host = {.sysname = ""};
+    struct buf out = BUF_INIT;
+    auto_free char *branch = project_branch(directory);
+    (void)localtime_r(&now, &day);
+    (void)uname(&host);
+    buf_addf(&out,
+             "Surroundings of the conversation, told by the program and not by the user:\n"
+             "Date: %04d-%02d-%02d, %s\nWorking directory: %s\nSystem: %s %s",
+             day.tm_year + 1900, day.tm_mon + 1, day.tm_mday, days[day.tm_wday], directory,
+             host.sysname, host.machine);
+    if (branch)
+        buf_addf(&out, "\nGit branch: %s", branch);
+    buf_addch(&out, '\n');
+    return buf_take(&out);
+}
+
 /* --- warnings --------------------------------------------------------------------------------- */
 
 char *prompt_cut_warning(const struct context *prompt)
@@ -288,9 +316,14 @@ static char *text_of_message(const struct history *h, size_t index, size_t most)
     AUTO(buf_release) struct buf out = BUF_INIT;
     struct buf cut = BUF_INIT;
     struct message room;
+    const char *surroundings = NULL;
     const struct message *m = message_whole(h->source, &h->messages.items[index], &room);
     for (size_t i = 0; i < m->blocks.len; i++) {
         const struct block *b = &m->blocks.items[i];
+        if (b->name && strcmp(b->name, MESSAGE_SURROUNDINGS) == 0) {
+            surroundings = b->text; /* the message's own words come first: a list shows them */
+            continue;
+        }
         const char *text = b->text ? b->text : "", *name = b->name ? b->name : "";
         buf_addstr(&out, out.len > 0 ? "\n\n" : "");
         if (b->type == BLOCK_TOOL_CALL)
@@ -300,6 +333,8 @@ static char *text_of_message(const struct history *h, size_t index, size_t most)
         else
             buf_addf(&out, "%s%s", b->type == BLOCK_IMAGE ? "[image] " : "", text);
     }
+    if (surroundings)
+        buf_addf(&out, "\n\n%s", surroundings);
     message_release(&room);
     utf8_add_cut(&cut, out.data, out.len, most);
     return buf_take(&cut);

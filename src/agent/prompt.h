@@ -51,6 +51,11 @@ void prompt_told_release(struct prompt_told *t);
  * more than [tools] max_tokens. */
 void prompt_warn(struct turn *t, const struct context *prompt);
 
+/* Date, working directory, system and branch: text that goes with a message, because the system
+ * prompt stays the same for as long as possible, which providers keep in a cache. The caller frees.
+ */
+char *prompt_surroundings(const char *directory);
+
 /* Tokens of all parts but the messages. */
 int64_t prompt_overhead(const struct agent *a);
 

@@ -101,7 +101,9 @@ static const struct shape_names logged_origins = {origin_words, INPUT_ORIGINS, I
 static const struct shape_field fields_TURN_STARTED[] = {
     TEXT("prompt", text, "Text of the user's message."),
     OPTIONAL_NUMBER("retries", number, "Number of the run_started that this one sends again."),
-    JSON_TEXT("attachments", attachments, "Image blocks and attached files (named \"@notes.md\"), behind the text of a skill."),
+    JSON_TEXT("attachments", attachments,
+              "Image blocks and attached files (named \"@notes.md\"), behind the text of a skill; then "
+              "the surroundings."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
                 .names = &logged_origins, .help = "Origin of the message; absent: unknown."), {0}};
 
@@ -252,6 +254,12 @@ static const struct shape_field fields_LEARNED_NOTED[] = {
 
 static const struct shape_field fields_LEARNED_EXTRACTED[] = {
     COUNT("proposals", count, "Number of proposals that wait for the user's decision."),
+    OPTIONAL_TEXT("model", model, "The model."),
+    USAGE("usage", usage, "Tokens of this model call."),
+    KNOWN_REAL("cost", used, "USD."), {0}};
+
+static const struct shape_field fields_SESSION_TITLED[] = {
+    OPTIONAL_TEXT("title", text, "Title by a model; absent: it gave none."),
     OPTIONAL_TEXT("model", model, "The model."),
     USAGE("usage", usage, "Tokens of this model call."),
     KNOWN_REAL("cost", used, "USD."), {0}};

@@ -44,6 +44,7 @@
     X(GRAPH_CHANGED, "graph_changed", 1)                                                           \
     X(LEARNED_NOTED, "learned_noted", 1)                                                           \
     X(LEARNED_EXTRACTED, "learned_extracted", 1)                                                   \
+    X(SESSION_TITLED, "session_titled", 1)                                                         \
     X(BUDGET_WARNING, "budget_warning", 1)                                                         \
     X(WARNING, "warning", 1)                                                                       \
     X(TURN_COMPLETED, "run_completed", 1)                                                          \

@@ -143,6 +143,12 @@ static void add_one_line(struct buf *out, const char *text, size_t len, size_t m
     utf8_add_cut(out, line.data, line.len, max);
 }
 
+/* A text that the program added to the message: a skill's, or the surroundings. */
+static bool is_added(const struct block *b)
+{
+    return b->type == BLOCK_TEXT && b->name && *b->name != '@';
+}
+
 static void add_message(struct buf *out, const struct said *said, size_t index, size_t max)
 {
     static const char *const before[] = {[BLOCK_TOOL_CALL] = "[called ",
@@ -153,7 +159,9 @@ static void add_message(struct buf *out, const struct said *said, size_t index, 
     const struct message *m = message_whole(said->source, said->items[index], &room);
     for (size_t i = 0; i < m->blocks.len && raw.len <= max * 4; i++) {
         const struct block *b = &m->blocks.items[i];
-        if (b->type == BLOCK_TEXT) {
+        if (is_added(b)) {
+            continue;
+        } else if (b->type == BLOCK_TEXT) {
             add_piece(&raw, b->text, max);
         } else if (b->type != BLOCK_REASONING) {
             const char *name = b->type == BLOCK_IMAGE ? b->text : b->name;
@@ -247,8 +255,9 @@ static void add_pending(struct buf *out, const struct said *said)
         const struct message *m = message_whole(said->source, said->items[i - 1], &room);
         const char *where = NULL;
         for (size_t k = 0; k < m->blocks.len && !where; k++) {
-            const char *text = m->blocks.items[k].text;
-            where = m->blocks.items[k].type == BLOCK_TEXT && text ? find_pending(text) : NULL;
+            const struct block *b = &m->blocks.items[k];
+            const char *text = b->text;
+            where = b->type == BLOCK_TEXT && !is_added(b) && text ? find_pending(text) : NULL;
             const char *line = where;
             while (where && line > text && line[-1] != '\n' && where - line < LINE_BYTES / 2)
                 line--;
@@ -277,7 +286,8 @@ static void add_paths(struct buf *out, const struct said *said)
         const struct message *m = message_whole(said->source, said->items[i - 1], &room);
         for (size_t k = 0; k < m->blocks.len; k++) {
             const struct block *b = &m->blocks.items[k];
-            if ((b->type == BLOCK_TEXT || b->type == BLOCK_TOOL_CALL) && b->text)
+            bool said_text = b->type == BLOCK_TEXT && !is_added(b);
+            if ((said_text || b->type == BLOCK_TOOL_CALL) && b->text)
                 collect_paths(&paths, b->text, b->type == BLOCK_TOOL_CALL);
         }
     }

@@ -35,6 +35,7 @@ void history_release(struct history *h)
     vec_release(&h->estimates);
     free(h->last_text);
     free(h->last_attachments);
+    free(h->surroundings);
     release_state(&h->compaction);
     for (size_t i = 0; i < h->budgets.len; i++)
         free(h->budgets.items[i].kind);
@@ -256,9 +257,7 @@ static void cut_off(struct history *h, int64_t seq)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* The message with this number, or NULL. Messages are in the order of their numbers; a summary has
- * the number of another message and is not found. */
-static struct message *find_message(const struct history *h, int64_t seq)
+struct message *history_find(const struct history *h, int64_t seq)
 {
     size_t i = h->messages.len;
     while (i > 0 && h->messages.items[i - 1].seq > seq)
@@ -270,7 +269,7 @@ static struct message *find_message(const struct history *h, int64_t seq)
 static void turn_started(struct history *h, const struct event *ev)
 {
     history_drop_open_turn(h);
-    const struct message *retried = ev->number > 0 ? find_message(h, ev->number) : NULL;
+    const struct message *retried = ev->number > 0 ? history_find(h, ev->number) : NULL;
     if (retried && retried->role == ROLE_USER)
         take_back(h, (size_t)(retried - h->messages.items));
     h->running = true;
@@ -289,9 +288,13 @@ static void turn_started(struct history *h, const struct event *ev)
         log_line(LOG_ERROR, "attachments of message %lld: %s", (long long)m->seq, e.text);
     for (const struct json *v = json_first(list); v; v = json_next(v)) {
         struct block b;
-        if (block_from_json(v, &b, &e))
+        if (block_from_json(v, &b, &e)) {
             append_block(h, m, b);
-        else
+            if (b.name && strcmp(b.name, MESSAGE_SURROUNDINGS) == 0) {
+                mem_replace(&h->surroundings, mem_strdup(b.text));
+                h->surroundings_seq = ev->seq;
+            }
+        } else
             log_line(LOG_ERROR, "attachment of message %lld: %s", (long long)m->seq, e.text);
     }
     if (*h->last_text || m->blocks.len == 0)
@@ -804,7 +807,7 @@ void history_apply(struct history *h, const struct event *ev)
         compaction(h, ev);
         break;
     case EVENT_MESSAGE_PINNED:
-        m = find_message(h, ev->number);
+        m = history_find(h, ev->number);
         if (m)
             pin(h, (size_t)(m - h->messages.items), ev->flag);
         break;
@@ -860,6 +863,8 @@ static const struct shape_field fields[] = {
     TEXT("last_text", last_text),
     TEXT("last_attachments", last_attachments),
     INTEGER("last_run_seq", DEFAULT, last_turn_seq, .absent = 0),
+    TEXT("surroundings", surroundings),
+    INTEGER("surroundings_seq", DEFAULT, surroundings_seq, .absent = 0),
     SHAPE_FIELD("usage", OBJECT, DEFAULT, SHAPE_AT(struct usage, struct history, usage),
                 .of = &usage_shape),
     INTEGER("unpriced", DEFAULT, unpriced, .absent = 0),

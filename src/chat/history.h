@@ -51,9 +51,11 @@ struct history {
     int64_t unpriced;    /* events of that sum whose cost is unknown */
     int64_t last_input;  /* input tokens of the last response; -1 unknown */
     struct request_measure measure;
-    char *last_text;        /* text of the newest run_started, also of one that was taken back */
-    char *last_attachments; /* of that run_started; NULL: none */
-    int64_t last_turn_seq;  /* its number; 0 before the first */
+    char *last_text;          /* text of the newest run_started, also of one that was taken back */
+    char *last_attachments;   /* of that run_started; NULL: none */
+    int64_t last_turn_seq;    /* its number; 0 before the first */
+    char *surroundings;       /* as a message told them last; NULL: not yet */
+    int64_t surroundings_seq; /* the number of that message */
     struct compaction_state compaction;
     VEC(struct budget_told) budgets; /* one a kind */
     VEC(char *) left_out;            /* ids of entries of memory that are not sent with messages */
@@ -104,6 +106,10 @@ void history_apply(struct history *h, const struct event *ev);
 
 /* Whether the session does not send this entry of memory (its full id) with messages. */
 bool history_leaves_out(const struct history *h, const char *id);
+
+/* The message with this number, or NULL. Messages are in the order of their numbers; a summary has
+ * the number of another message and is not found. */
+struct message *history_find(const struct history *h, int64_t seq);
 
 /* Tells the numbers of compactions that the log to be folded undoes later. */
 void history_pass_over(struct history *h, const int64_t *completed, size_t count);

@@ -99,7 +99,8 @@ char *message_text(const struct message *m)
     struct buf out = BUF_INIT;
     for (size_t i = 0; i < m->blocks.len; i++) {
         const struct block *b = &m->blocks.items[i];
-        if (b->type != BLOCK_TEXT || !b->text || !*b->text)
+        bool surrounds = b->name && strcmp(b->name, MESSAGE_SURROUNDINGS) == 0;
+        if (b->type != BLOCK_TEXT || !b->text || !*b->text || surrounds)
             continue;
         if (out.len > 0)
             buf_addstr(&out, "\n\n");

@@ -15,8 +15,9 @@ enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
 enum block_type { BLOCK_TEXT, BLOCK_REASONING, BLOCK_TOOL_CALL, BLOCK_TOOL_RESULT, BLOCK_IMAGE };
 
 /* Which fields hold something, by type; the others are NULL / false. All strings are owned.
- *   TEXT         text; signature, of text with citations; name: "@" and what the user calls it, of
- *                an attached file or folder (media_type: "inode/directory")
+ *   TEXT         text; signature, of text with citations; name, of a text that comes with the user's
+ *                message: "@" and what the user calls it, of an attached file or folder (media_type:
+ *                "inode/directory"); a skill's; MESSAGE_SURROUNDINGS
  *   REASONING    text; signature: the provider's opaque proof, sent back unchanged; with `redacted`
  *                the text is empty and the signature is the encrypted content.
  *                name: the model that wrote it, if known
@@ -36,6 +37,9 @@ struct block {
     char *signature;
     char *media_type;
 };
+
+/* No skill has this name. */
+#define MESSAGE_SURROUNDINGS "(surroundings)"
 
 struct message {
     enum role role;
@@ -58,7 +62,7 @@ void message_release(struct message *m);
 struct message message_clone(const struct message *m);
 struct message message_without_blocks(const struct message *m);
 
-/* All TEXT blocks joined by blank lines; the caller frees. */
+/* All TEXT blocks but the surroundings joined by blank lines; the caller frees. */
 char *message_text(const struct message *m);
 
 const char *role_name(enum role role);      /* "user" */

@@ -207,7 +207,7 @@ static bool has_parent(const void *info)
 /* clang-format off */
 const struct shape session_info_shape = SHAPE_OF("session", struct session_info,
     ID("id", DEFAULT, id, "Id of the session."),
-    TEXT("title", title, "Set by hand, else the beginning of the first message."),
+    TEXT("title", title, "Set by hand, else by a model, else the beginning of the first message."),
     TEXT("directory", directory, "Working directory."),
     TEXT("provider", provider, "The provider that it talks to."),
     TEXT("model", model, "The model that it talks to."),
@@ -289,6 +289,12 @@ void session_tally(struct session_info *s, const struct event *ev)
     case EVENT_COMPACTION_COMPLETED:
     case EVENT_COMPACTION_FAILED:
     case EVENT_LEARNED_EXTRACTED:
+        usage_add(&s->usage, &ev->usage);
+        s->cost = usage_cost_sum(s->cost, ev->used);
+        break;
+    case EVENT_SESSION_TITLED:
+        if (*text && !s->title_set)
+            mem_replace(&s->title, session_title_from(text, ""));
         usage_add(&s->usage, &ev->usage);
         s->cost = usage_cost_sum(s->cost, ev->used);
         break;

@@ -18,7 +18,8 @@
 
 struct session_info {
     char id[UUID_LEN + 1];
-    char *title;     /* set by hand, else the beginning of the first user message; never NULL */
+    char *title;     /* set by hand, else by a model, else the beginning of the first user message;
+                        never NULL */
     bool title_set;  /* by hand */
     char *directory; /* working directory, resolved */
     char *provider;
@@ -70,7 +71,8 @@ extern const struct shape session_info_shape;
  * makes it anew from a log (a fork, an import, after a crash). */
 
 /* Updates messages, turns, tool calls, usage, cost, time, last line and last number. A session
- * without a title is named after its first message, and sending a message removes the draft. */
+ * without a title is named after its first message, and sending a message removes the draft. A
+ * model's title replaces one that was not set by hand. */
 void session_tally(struct session_info *s, const struct event *ev);
 
 /* Names a session that has no title by the message, without its attached files. */

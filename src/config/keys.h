@@ -261,6 +261,10 @@
     X(EMBEDDING_BATCH, "embedding", "batch", INTEGER, "64", 1, 2048, "", "texts per request")      \
     X(SESSION_PERSIST, "session", "persist", BOOLEAN, "true", 0, 0, "",                            \
       "save conversations in the database")                                                        \
+    X(SESSION_TITLES, "session", "titles", CHOICE, "model", 0, 0, "model first_message",           \
+      "title of a session: by the model for summaries after the first answer, or the beginning "   \
+      "of "                                                                                        \
+      "the first message")                                                                         \
     X(SERVE_OPEN_SESSIONS, "serve", "open_sessions", INTEGER, "32", 1, 1000, "",                   \
       "most sessions that tiro serve keeps open; beyond that it closes idle ones")                 \
     X(SERVE_IDLE_MINUTES, "serve", "idle_minutes", INTEGER, "10", 0, 10000, "",                    \

@@ -11,6 +11,8 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 
+enum { GIT_LINE_BYTES = 4096 };
+
 /* .git is a directory in a repository, a file in a worktree or a submodule. */
 char *project_of(const char *directory)
 {
@@ -30,6 +32,33 @@ char *project_of(const char *directory)
         }
         slash[slash == at ? 1 : 0] = '\0';
     }
+}
+
+/* The clean rest of the first line of a small file that begins with `prefix`; else NULL. */
+static char *line_of(const char *path, const char *prefix)
+{
+    AUTO(buf_release) struct buf raw = BUF_INIT;
+    struct buf line = BUF_INIT;
+    struct error e;
+    raw.max = GIT_LINE_BYTES;
+    if (!paths_read_file(path, PATHS_FILE, &raw, &e) ||
+        strncmp(raw.data, prefix, strlen(prefix)) != 0)
+        return NULL;
+    const char *rest = raw.data + strlen(prefix);
+    utf8_clean(&line, rest, strcspn(rest, "\r\n"), UTF8_ONE_LINE);
+    return buf_take(&line);
+}
+
+char *project_branch(const char *directory)
+{
+    auto_free char *top = project_of(directory);
+    auto_free char *git = paths_join(top, ".git");
+    auto_free char *elsewhere = line_of(git, "gitdir: "); /* of a worktree or a submodule */
+    auto_free char *place = !elsewhere          ? mem_strdup(git)
+                            : *elsewhere == '/' ? mem_strdup(elsewhere)
+                                                : paths_join(top, elsewhere);
+    auto_free char *head = paths_join(place, "HEAD");
+    return line_of(head, "ref: refs/heads/");
 }
 
 /* --- instructions ----------------------------------------------------------------------------- */

@@ -8,6 +8,9 @@
  * resolved stands for itself. The caller frees. */
 char *project_of(const char *directory);
 
+/* The branch that is checked out there, one clean line; NULL: none is known. The caller frees. */
+char *project_branch(const char *directory);
+
 /* AGENTS.md of the person's own configuration, then of each directory from the project's top down
  * to the working directory. CLAUDE.md stands in for an AGENTS.md that is not there. In a project a
  * symbolic link is followed only to Markdown of that project. */

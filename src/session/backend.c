@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/usage.h"
 #include "index/embedder.h"
 #include "provider/choose.h"
 #include "provider/http.h"
@@ -218,6 +219,56 @@ backend_question *backend_next_question(const struct backend *b)
         (!b->keyed && choose_key_state(b->config, environment_get, p->name, &wants) != KEY_READY))
         return NULL;
     return name ? backend_ask_name : backend_ask_window;
+}
+
+static bool ignore(void *context, enum block_type type, const char *text, size_t len)
+{
+    (void)context, (void)type, (void)text, (void)len;
+    return true;
+}
+
+char *backend_ask(struct backend *b, const char *system, const char *text, int64_t most,
+                  struct event *use, struct error *e)
+{
+    const struct model_facts *facts = &b->facts;
+    AUTO(message_release) struct message m = {.role = ROLE_USER};
+    AUTO(response_release) struct response r = {0};
+    struct failure failure;
+    const struct provider_call call = {.http = b->http,
+                                       .endpoint = &b->choice.endpoint,
+                                       .config = b->config,
+                                       .wakeup = b->wakeup,
+                                       .delta = ignore};
+    int64_t output = facts->max_output > 0 && facts->max_output < most ? facts->max_output : most;
+    vec_push(&m.blocks, block_text(text));
+    const struct request request = {
+        .model = b->choice.model,
+        .system = system,
+        .messages = &m,
+        .message_count = 1,
+        .max_output =
+            facts->window > 0 && output > facts->window / 4 ? facts->window / 4 + 1 : output,
+        .window = facts->window,
+        .estimate = (int64_t)(strlen(text) + strlen(system)) / MESSAGE_BYTES_A_TOKEN,
+    };
+    response_init(&r);
+    failure_clear(&failure);
+    bool ok = b->choice.provider->complete(&call, &request, &r, &failure);
+    if (usage_known(&r.usage)) {
+        const struct price price = models_price(b->config, b->choice.model, &facts->price, r.model);
+        use->model = mem_strdup(r.model ? r.model : b->choice.model);
+        use->usage = r.usage;
+        use->used = usage_cost(&r.usage, &price);
+    }
+    if (!ok) {
+        (void)failure_error(&failure, e);
+        return NULL;
+    }
+    struct buf answer = BUF_INIT;
+    for (size_t i = 0; i < r.blocks.len; i++)
+        if (r.blocks.items[i].type == BLOCK_TEXT)
+            buf_addstr(&answer, r.blocks.items[i].text);
+    return answer.len > 0 ? buf_take(&answer) : mem_strdup("");
 }
 
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e)

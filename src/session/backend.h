@@ -58,6 +58,12 @@ bool backend_prepare(struct backend *b, struct error *e);
  * after an answer while the connection is open. Returns whether the window changed. */
 bool backend_ask_window(struct backend *b);
 
+/* Asks the model, which must be prepared, for an answer of at most `most` tokens to one message.
+ * Fills in the model, usage and cost of `use` where the usage is known, also of a call that failed.
+ * NULL on failure; else the text of the answer, "" if it has none. The caller frees. */
+char *backend_ask(struct backend *b, const char *system, const char *text, int64_t most,
+                  struct event *use, struct error *e);
+
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e);
 
 /* Facts about the engine's state, for doctor. */

@@ -464,7 +464,7 @@ bool conversation_run(struct conversation *c)
         tidied = tidied || !c->store;
         if (c->uncounted) {
             wait_ms = 0;
-        } else if (!ask && tidied) {
+        } else if (!ask && !c->title_due && tidied) {
             int idle_ms = conversation_idle_wait(c);
             wait_ms = engine_rest_wait(&c->seat, *c->journal.info.id);
             if (wait_ms < 0 || (idle_ms >= 0 && idle_ms < wait_ms))
@@ -483,6 +483,8 @@ bool conversation_run(struct conversation *c)
                 conversation_note_backend(c);
                 tell_provider(c);
             }
+        } else if (c->title_due) {
+            conversation_make_title(c);
         } else if (tidied) {
             conversation_note_idle(c);
         } else {

@@ -1,8 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "compact/mode.h"
 #include "compact/policy.h"
@@ -67,6 +69,61 @@ static char *summary_label(struct conversation *c)
 {
     const struct backend *b = summary_backend(c, &(struct error){0});
     return b ? mem_printf("%s/%s", b->choice.provider->name, b->choice.model) : NULL;
+}
+
+/* --- titles --- */
+
+enum { TITLE_TOKENS = 1024, TITLE_MS = 30000, TITLE_QUESTION = 2000, TITLE_ANSWER = 1000 };
+
+/* NULL: the first exchange has no answer. */
+static char *title_request(const struct history *h)
+{
+    const struct message *last = h->messages.len > 0 ? &vec_last(&h->messages) : NULL;
+    struct message room;
+    if (!last || last->role != ROLE_ASSISTANT || last->partial || !h->last_text)
+        return NULL;
+    const char *asked = attached_files_skip(h->last_text);
+    auto_free char *answer = message_text(message_whole(h->source, last, &room));
+    message_release(&room);
+    struct buf out = BUF_INIT;
+    buf_addstr(&out, "<user>\n");
+    utf8_add_cut(&out, asked, strlen(asked), TITLE_QUESTION);
+    buf_addstr(&out, "\n</user>\n<assistant>\n");
+    utf8_add_cut(&out, answer, strlen(answer), TITLE_ANSWER);
+    buf_addstr(&out, "\n</assistant>");
+    return buf_take(&out);
+}
+
+void conversation_make_title(struct conversation *c)
+{
+    static const char marks[] = " \t\r\n\"'`*_#";
+    struct event *ev = event_new(EVENT_SESSION_TITLED);
+    struct error e = {0};
+    conversation_step_aside(c);
+    c->wakeup.deadline_ms = clock_mono_ms() + TITLE_MS;
+    struct backend *b = summary_backend(c, &e);
+    auto_free char *text = title_request(&c->journal.history);
+    auto_free char *answer =
+        text && b && b->choice.provider->has_network && backend_prepare(b, &e)
+            ? backend_ask(b, embedded_text("prompts/title.md"), text, TITLE_TOKENS, ev, &e)
+            : NULL;
+    c->title_due = c->cancelled; /* a request came first: again after it */
+    conversation_finish(c);
+    if (answer) {
+        const char *title = answer + strspn(answer, marks);
+        size_t len = strcspn(title, "\r\n");
+        while (len > 0 && strchr(marks, title[len - 1]))
+            len--;
+        ev->text = len > 0 ? mem_strndup(title, len) : NULL;
+    }
+    if (e.code != ERR_OK)
+        log_line(LOG_INFO, "title of %s: %s", c->journal.info.id, e.text);
+    if (!ev->text && !usage_known(&ev->usage))
+        event_free(ev);
+    else if (journal_emit(&c->journal, ev, &e))
+        tell_session(c, false);
+    else
+        tell_fault(c, &e);
 }
 
 /* --- when it happens --- */

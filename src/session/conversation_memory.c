@@ -633,7 +633,7 @@ void conversation_open_learned(struct conversation *c)
     struct error e;
     if (!c->project)
         c->project = project_of(c->root);
-    c->learned_used = c->graph_named = false;
+    c->learned_used = c->graph_named = c->title_due = false;
     learned_items_release(&c->tool_usage);
     c->tool_usage_known = false;
     if (*c->journal.info.id && !learned_access_read(c->store, c->journal.info.id, &access, &e))

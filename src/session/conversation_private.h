@@ -129,6 +129,7 @@ struct conversation {
     bool learned_used;                /* `learned` was counted as used for this session */
     char *recalled;   /* what memory has on the running turn's message; NULL: nothing */
     char *asked;      /* the last message with words to search for; NULL: none yet */
+    bool title_due;   /* a model gives the session its title as soon as no request waits */
     bool graph_named; /* a message of this session was about the graph */
     /* Results of tools before the session was opened. Not updated with each call: a change in the
      * prompt makes the provider's cache useless for all text after it. */
@@ -283,6 +284,9 @@ void conversation_equip(struct conversation *c, struct agent *a);
 /* True if automatic compaction was stopped. conversation_threshold(): the tokens that cause one. */
 bool conversation_suspended(struct conversation *c);
 int64_t conversation_threshold(const struct conversation *c);
+/* After the first exchange: asks the model for summaries for the session's title. A request ends
+ * the call, which is then made after it. */
+void conversation_make_title(struct conversation *c);
 /* name NULL: the mode of the configuration. NULL with `e`: there is no such mode. */
 const struct compact_mode *conversation_find_mode(const struct conversation *c, const char *name,
                                                   struct error *e);

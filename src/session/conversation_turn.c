@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
@@ -63,7 +64,7 @@ static struct agent contents(struct conversation *c)
     return (struct agent){
         .provider = c->backend.choice.provider,
         .config = c->config,
-        .system = mem_printf("%s\nWorking directory: %s\n", system, c->root),
+        .system = mem_strdup(system),
         .instructions = &c->instructions,
         .skills = c->skills_told,
         .learned = c->learned,
@@ -369,6 +370,30 @@ bool conversation_need_history(struct conversation *c, struct error *e)
     return (j->loaded && !j->rows.source.failed) || journal_load(&c->journal, e);
 }
 
+/* The attachments of a message, with the surroundings if no message that the model sees tells them
+ * as they are now: in the first, after a compaction, on another day. The one that is sent again
+ * (`retries`) goes. The caller frees; NULL: none. */
+static char *with_surroundings(const struct conversation *c, const char *attachments,
+                               int64_t retries)
+{
+    const struct history *h = &c->journal.history;
+    const char *all = attachments ? attachments : "[]";
+    AUTO(json_free_local) struct json *old = json_parse(all, strlen(all), NULL);
+    AUTO(json_free_local) struct json *blocks = json_new_array();
+    auto_free char *now = prompt_surroundings(c->root);
+    bool told = h->surroundings && strcmp(h->surroundings, now) == 0 &&
+                h->surroundings_seq != retries && history_find(h, h->surroundings_seq);
+    for (const struct json *v = json_first(old); v; v = json_next(v)) {
+        const char *name = json_get_string(v, "name");
+        if (!name || strcmp(name, MESSAGE_SURROUNDINGS) != 0)
+            json_push(blocks, json_clone(v));
+    }
+    /* The offline provider would quote them. */
+    if (!told && c->backend.choice.provider->has_network)
+        json_push(blocks, json_pack("{type:'text' name:s text:s}", MESSAGE_SURROUNDINGS, now));
+    return json_first(blocks) ? json_print(blocks) : NULL;
+}
+
 static bool start(struct conversation *c, const char *input, const char *attachments,
                   int64_t retries, struct turn_result *out, struct error *e)
 {
@@ -402,11 +427,17 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     session_tally_name(&c->journal.info, input);
     tell_session(c, false);
 
-    bool kept = agent_take_turn(&agent, input, attachments, retries, e);
+    auto_free char *attached = with_surroundings(c, attachments, retries);
+    bool kept = agent_take_turn(&agent, input, attached, retries, e);
     mem_replace(&c->recalled, NULL);
     c->backend.facts.window = agent.window;
     conversation_agent_release(&agent);
     if (kept) {
+        /* A program that runs one turn and ends would only interrupt the call. */
+        bool stays = c->engine->options.can_ask || c->engine->options.serves;
+        c->title_due = stays && !c->journal.info.title_set &&
+                       (c->journal.info.turns == 1 || c->title_due) &&
+                       strcmp(config_string(c->config, CONFIG_SESSION_TITLES), "model") == 0;
         conversation_project(c);
         conversation_digest(c);
     } else { /* the history in memory may have events that were not kept */

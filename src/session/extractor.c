@@ -16,7 +16,7 @@
 #include "session/learned_operations.h"
 #include "store/sessions.h"
 
-enum { MAX_OUTPUT = 4096, SOON_MS = 250, AGAIN_MS = 60 * 1000, BYTES_A_TOKEN = 4 };
+enum { MAX_OUTPUT = 4096, SOON_MS = 250, AGAIN_MS = 60 * 1000 };
 
 enum { EXTRACTING, NOTING }; /* the chores */
 
@@ -29,64 +29,6 @@ struct extractor {
     VEC(struct event *) owed; /* uses that are not appended yet */
     int owed_ms;              /* delay before the next attempt to append them */
 };
-
-/* --- the call --------------------------------------------------------------------------------- */
-
-static bool ignore(void *context, enum block_type type, const char *text, size_t len)
-{
-    (void)context, (void)type, (void)text, (void)len;
-    return true;
-}
-
-/* Gives the text to the model and returns its answer; NULL with the reason. The caller frees it and
- * *use: what the call used, also one that failed, or NULL where that is not known. */
-static char *ask(struct backend *b, const struct wakeup *wakeup, char *text, struct event **use,
-                 struct error *e)
-{
-    const char *system = embedded_text("prompts/learned-extract.md");
-    const struct model_facts *facts = &b->facts;
-    AUTO(message_release) struct message m = {.role = ROLE_USER};
-    AUTO(response_release) struct response r = {0};
-    struct failure failure;
-    const struct provider_call call = {.http = b->http,
-                                       .endpoint = &b->choice.endpoint,
-                                       .config = b->config,
-                                       .wakeup = wakeup,
-                                       .delta = ignore};
-    int64_t output =
-        facts->max_output > 0 && facts->max_output < MAX_OUTPUT ? facts->max_output : MAX_OUTPUT;
-    vec_push(&m.blocks, block_text(text));
-    const struct request request = {
-        .model = b->choice.model,
-        .system = system,
-        .messages = &m,
-        .message_count = 1,
-        .max_output =
-            facts->window > 0 && output > facts->window / 4 ? facts->window / 4 + 1 : output,
-        .window = facts->window,
-        .estimate = (int64_t)(strlen(text) + strlen(system)) / BYTES_A_TOKEN,
-    };
-    response_init(&r);
-    failure_clear(&failure);
-    bool ok = b->choice.provider->complete(&call, &request, &r, &failure);
-    *use = NULL;
-    if (usage_known(&r.usage)) {
-        const struct price price = models_price(b->config, b->choice.model, &facts->price, r.model);
-        struct event *ev = *use = event_new(EVENT_LEARNED_EXTRACTED);
-        ev->model = mem_strdup(r.model ? r.model : b->choice.model);
-        ev->usage = r.usage;
-        ev->used = usage_cost(&r.usage, &price);
-    }
-    if (!ok) {
-        (void)failure_error(&failure, e);
-        return NULL;
-    }
-    struct buf answer = BUF_INIT;
-    for (size_t i = 0; i < r.blocks.len; i++)
-        if (r.blocks.items[i].type == BLOCK_TEXT)
-            buf_addstr(&answer, r.blocks.items[i].text);
-    return answer.len > 0 ? buf_take(&answer) : mem_strdup("");
-}
 
 /* --- a session -------------------------------------------------------------------------------- */
 
@@ -133,7 +75,13 @@ static bool propose(struct work *w, struct error *e)
     if (!b.choice.provider->has_network)
         return true;
     auto_free char *text = extraction_request(&w->typed, &w->known);
-    auto_free char *answer = ask(&b, w->wakeup, text, &w->use, e);
+    struct event *use = event_new(EVENT_LEARNED_EXTRACTED);
+    auto_free char *answer =
+        backend_ask(&b, embedded_text("prompts/learned-extract.md"), text, MAX_OUTPUT, use, e);
+    if (usage_known(&use->usage))
+        w->use = use;
+    else
+        event_free(use);
     return answer && extraction_read(answer, &w->typed, &w->proposals, e);
 }
 

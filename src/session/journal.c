@@ -303,7 +303,8 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
         return false;
     journal_forget_deltas(j); /* a complete text covers it */
     /* The row is written with a session's first event, and with the events that listings show. */
-    if (j->stored && !ends && !failed && ev->type != EVENT_TURN_STARTED)
+    if (j->stored && !ends && !failed && ev->type != EVENT_TURN_STARTED &&
+        ev->type != EVENT_SESSION_TITLED)
         return transcripts_append(j->store, ev, e);
     bool stored = j->stored;
     if (!store_begin(j->store, e))
