@@ -3,6 +3,7 @@ libtiro_a_SOURCES += \
 	src/chat/context.h \
 	src/chat/event.c src/chat/event.h \
 	src/chat/extract.c src/chat/extract.h \
+	src/chat/form.c src/chat/form.h \
 	src/chat/history.c src/chat/history.h \
 	src/chat/knowledge.c src/chat/knowledge.h \
 	src/chat/memory.c src/chat/memory.h \
