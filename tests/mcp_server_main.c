@@ -25,6 +25,7 @@ static int words;
 static char **word;
 static bool has_more_tools, listened; /* and the client listens */
 static char *waiting;                 /* id of a call that waits for an answer of the client */
+static bool tells_all;                /* its answer, in full */
 
 static const char *said(const char *name)
 {
@@ -185,20 +186,50 @@ static void mixed(const char *id)
            "{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///b\",\"text\":\"inner\"}}]}");
 }
 
+static const char form[] =
+    "{\"mode\":\"form\",\"message\":\"Who are you?\",\"requestedSchema\":{\"type\":\"object\","
+    "\"properties\":{\"name\":{\"type\":\"string\",\"title\":\"Your name\",\"minLength\":2},"
+    "\"age\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":150,\"default\":30},"
+    "\"color\":{\"type\":\"string\",\"oneOf\":[{\"const\":\"#f00\",\"title\":\"Red\"},"
+    "{\"const\":\"#0f0\",\"title\":\"Green\"}],\"default\":\"#0f0\"}},"
+    "\"required\":[\"name\"]}}";
+static const char page[] =
+    "{\"mode\":\"url\",\"message\":\"Log in there.\",\"elicitationId\":\"e\","
+    "\"url\":\"https://example.org/login?a=b\"}";
+
+/* With the text "form" or "page" a person is asked, and the whole answer is told; "needs" is an
+ * error that names the page, once. */
 static void ask(const char *id, const struct json *params)
 {
+    static bool opened;
+    const char *text = json_get_string(json_get(params, "arguments"), "text");
+    const char *asked = text && strcmp(text, "form") == 0 ? form : page;
     const char *state = json_get_string(params, "requestState");
     const struct json *given = json_get(json_get(params, "inputResponses"), "name");
     bool modern = json_get(json_get(params, "_meta"), "io.modelcontextprotocol/protocolVersion");
-    if (state) {
-        answer_text(id, json_get_string(given, "action"));
+    if (!text || (strcmp(text, "form") != 0 && strcmp(text, "page") != 0))
+        asked = "{}";
+    tells_all = *asked && asked[1] != '}';
+    if (text && strcmp(text, "needs") == 0 && !opened) {
+        opened = true;
+        say("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32042,\"message\":\"a page\","
+            "\"data\":{\"elicitations\":[%s]}}}",
+            id, page);
+    } else if (text && strcmp(text, "needs") == 0) {
+        answer_text(id, "opened");
+    } else if (state) {
+        auto_free char *all = json_print(given);
+        answer_text(id, tells_all ? all : json_get_string(given, "action"));
     } else if (modern) {
-        answer(id,
-               "{\"resultType\":\"input_required\",\"requestState\":\"s\",\"inputRequests\":"
-               "{\"name\":{\"method\":\"elicitation/create\",\"params\":{}}}}");
+        auto_free char *result = mem_printf(
+            "{\"resultType\":\"input_required\",\"requestState\":\"s\",\"inputRequests\":"
+            "{\"name\":{\"method\":\"elicitation/create\",\"params\":%s}}}",
+            asked);
+        answer(id, result);
     } else {
         waiting = mem_strdup(id);
-        say("{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":{}}");
+        say("{\"jsonrpc\":\"2.0\",\"id\":\"q\",\"method\":\"elicitation/create\",\"params\":%s}",
+            asked);
     }
 }
 
@@ -282,7 +313,9 @@ static void take(const struct json *message)
     const char *prompts = said("prompts") ? ",\"prompts\":{}" : "";
     const char *resources = said("resources") ? ",\"resources\":{}" : "";
     if (!method && waiting) {
-        answer_text(waiting, json_get_string(json_get(message, "result"), "action"));
+        const struct json *result = json_get(message, "result");
+        auto_free char *all = json_print(result);
+        answer_text(waiting, tells_all ? all : json_get_string(result, "action"));
         free(waiting);
         waiting = NULL;
     } else if (!method || !json_get(message, "id") || said("silent-start")) {

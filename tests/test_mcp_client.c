@@ -20,10 +20,13 @@ static struct mcp_offers offers;
 static struct error fault;
 static struct buf lines; /* of progress */
 
+static bool elicits; /* there is a person */
+
 static int setup(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
     buf_init(&lines, 0);
+    elicits = false;
     int failed = support_setup(state);
     server = (struct mcp_server){.name = support_text("scripted"), .origin = "user"};
     return failed;
@@ -65,7 +68,7 @@ static void start(const char *const *words)
     for (; *words; words++)
         vec_push(&server.args, support_text("%s", *words));
     vec_push(&server.args, support_text("file=%s", starts()));
-    client = mcp_client_new(&server, support_dir());
+    client = mcp_client_new(&server, support_dir(), elicits);
 }
 #define START(...) start(TEXTS(__VA_ARGS__))
 
@@ -157,6 +160,55 @@ TEST(a_modern_server_needs_no_handshake)
     assert_string_equal(call("echo"), "some words");
     assert_false(outcome.is_error);
     assert_string_equal(call("ask"), "decline");
+}
+
+static char *give_answer(void *context, const struct json *params, bool (*waits)(void *of),
+                         void *of)
+{
+    assert_true(waits(of));
+    buf_addf(&lines, "%s;", json_get_string(params, "mode"));
+    return mem_strdup(support_json(context));
+}
+
+static const char *call_asks(const char *text, const char *person)
+{
+    const struct mcp_asker asker = {give_answer, support_text("%s", person)};
+    buf_clear(&lines);
+    mcp_client_set_asker(client, person ? &asker : NULL);
+    if (!call_within("ask", text, (int64_t)SOON_MS * support_patience()))
+        return fault.text;
+    return outcome.text;
+}
+
+TEST(a_person_is_asked_in_the_course_of_a_call)
+{
+    static const char *const eras[] = {"modern", "legacy"};
+    for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
+        elicits = true;
+        START(eras[i]);
+        ready();
+        assert_string_equal(call_asks("form", "{'action':'accept','content':{'name':'Ann'}}"),
+                            support_json("{'action':'accept','content':{'name':'Ann'}}"));
+        assert_string_equal(lines.data, "form;");
+        assert_string_equal(call_asks("page", "{'action':'decline'}"),
+                            support_json("{'action':'decline'}"));
+        assert_string_equal(lines.data, "url;");
+        assert_string_equal(call_asks("form", NULL), support_json("{'action':'cancel'}"));
+        end();
+    }
+}
+
+TEST(a_call_that_needs_a_page_is_sent_again_once_it_was_opened)
+{
+    elicits = true;
+    START("legacy");
+    ready();
+    assert_string_equal(call_asks("needs", "{'action':'accept'}"), "opened");
+    assert_string_equal(lines.data, "url;");
+    end();
+    START("legacy");
+    ready();
+    assert_non_null(strstr(call_asks("needs", "{'action':'decline'}"), "did not open the page"));
 }
 
 TEST(a_server_that_does_not_know_the_probe_is_initialized)
@@ -360,7 +412,7 @@ TEST(a_call_is_interrupted)
 TEST(a_program_that_is_not_there_is_told)
 {
     server.command = support_text("no-such-program-here");
-    client = mcp_client_new(&server, support_dir());
+    client = mcp_client_new(&server, support_dir(), false);
     assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS, NULL));
     look();
     assert_int_equal(view.state, MCP_FAILED);
@@ -528,7 +580,7 @@ static void reach(const struct raw_reply *replies, size_t count)
 {
     web = raw_server_start(replies, count);
     server.url = support_text("%s/mcp", raw_server_url(web));
-    client = mcp_client_new(&server, support_dir());
+    client = mcp_client_new(&server, support_dir(), false);
 }
 #define REACH(...)                                                                                 \
     reach((const struct raw_reply[]){__VA_ARGS__},                                                 \

@@ -65,8 +65,10 @@ struct agent {
     enum approval_verdict (*ask)(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
 
-    /* As in struct tool_context; NULL: nobody looks. */
+    /* As in struct tool_context; NULL: nobody looks, or is there. */
     void (*show)(void *context, const struct tool_output *output);
+    char *(*elicit)(void *context, const char *server, const struct json *params,
+                    bool (*waits)(void *of), void *of);
 
     /* Compaction; NULL: histories are not shortened. The callbacks as in struct compact_host. */
     const struct compact_settings *compaction;

@@ -61,6 +61,11 @@ struct tool_context {
     /* Shows output while the call runs, some ten times a second at most, and its time once a
      * second. NULL: nobody looks. */
     void (*show)(void *context, struct tool_output *output);
+    /* Asks the person on behalf of a server (MCP's elicitation/create); returns the result, JSON,
+     * which the caller frees. It gives up when `waits` (asked a few times a second) says no. NULL:
+     * there is no person. */
+    char *(*elicit)(void *context, const char *server, const struct json *params,
+                    bool (*waits)(void *of), void *of);
     void *tell_context;
 };
 

@@ -50,7 +50,7 @@ struct tool_mcp *tool_mcp_new(const char *directory, const struct wakeup *wakeup
     return m;
 }
 
-void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers)
+void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers, bool elicits)
 {
     m->begun = true;
     m->servers = *servers;
@@ -58,7 +58,8 @@ void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers)
     for (size_t i = 0; i < m->servers.len; i++) {
         const struct mcp_server *s = &m->servers.items[i];
         if (!s->fault && !s->disabled)
-            vec_push(&m->started, (struct server){mcp_client_new(s, m->directory), UINT64_MAX});
+            vec_push(&m->started,
+                     (struct server){mcp_client_new(s, m->directory, elicits), UINT64_MAX});
     }
 }
 
@@ -177,6 +178,14 @@ static void show_progress(void *context, const char *line)
                      &(struct tool_output){.text = text, .ran_ms = now - s->begun_ms});
 }
 
+static char *ask_person(void *context, const struct json *params, bool (*waits)(void *client),
+                        void *client)
+{
+    const struct tool_context *c = ((const struct showing *)context)->context;
+    const char *server = mcp_client_server(client)->name;
+    return c->elicit(c->tell_context, server, params, waits, client);
+}
+
 static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     const struct offered *o = context->self;
@@ -187,8 +196,12 @@ static bool run(const struct tool_context *context, const struct json *args, str
     struct error e;
     int64_t deadline = server->timeout_s > 0 ? showing.begun_ms + 1000 * (int64_t)server->timeout_s
                                              : context->deadline_ms;
-    if (!mcp_client_call(o->client, MCP_CALL_TOOL, o->tool, args, deadline, context->wakeup,
-                         show_progress, &showing, &outcome, &e)) {
+    mcp_client_set_asker(o->client,
+                         &(struct mcp_asker){context->elicit ? ask_person : NULL, &showing});
+    bool called = mcp_client_call(o->client, MCP_CALL_TOOL, o->tool, args, deadline,
+                                  context->wakeup, show_progress, &showing, &outcome, &e);
+    mcp_client_set_asker(o->client, NULL);
+    if (!called) {
         buf_addstr(out, e.text);
         return false;
     }

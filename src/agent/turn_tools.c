@@ -140,6 +140,16 @@ static void show_of_call(void *context, struct tool_output *output)
     a->show(a->context, output);
 }
 
+static char *elicit_for_call(void *context, const char *server, const struct json *params,
+                             bool (*waits)(void *of), void *of)
+{
+    struct turn *t = ((const struct running *)context)->turn;
+    turn_pause(t);
+    char *result = t->a->elicit(t->a->context, server, params, waits, of);
+    turn_resume(t);
+    return result;
+}
+
 static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
 {
     int64_t begun = turn_elapsed_ms(t);
@@ -156,6 +166,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
         struct tool_context context = context_for(t->a, call.tool);
         context.tell = tell_of_call;
         context.show = t->a->show ? show_of_call : NULL;
+        context.elicit = t->a->elicit ? elicit_for_call : NULL;
         context.tell_context = &running;
         context.change = &change;
         context.pins = &pins;

@@ -59,7 +59,7 @@ void mcp_outcome_release(struct mcp_outcome *o)
 
 /* To the thread. */
 struct order {
-    enum { ORDER_CALL, ORDER_CANCEL, ORDER_RESTART, ORDER_END } what;
+    enum { ORDER_CALL, ORDER_ANSWER, ORDER_CANCEL, ORDER_RESTART, ORDER_END } what;
     uint64_t number; /* of the call */
     enum mcp_ask call;
     char *name, *args;
@@ -67,7 +67,7 @@ struct order {
 
 /* From the thread. */
 struct news {
-    enum { NEWS_STATE, NEWS_PROGRESS, NEWS_RESULT, NEWS_FAILURE } what;
+    enum { NEWS_STATE, NEWS_PROGRESS, NEWS_QUESTION, NEWS_RESULT, NEWS_FAILURE } what;
     uint64_t number; /* of the call; 0: NEWS_STATE */
     char *text;
     bool is_error;
@@ -138,8 +138,32 @@ void mcp_tell_progress(struct mcp_client *c, const char *line)
         tell(c, &(struct news){NEWS_PROGRESS, c->call.number, mem_strdup(line), false});
 }
 
+static void set_asks(struct mcp_client *c, bool asks)
+{
+    pthread_mutex_lock(&c->lock);
+    c->asks = asks;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void mcp_tell_question(struct mcp_client *c, const struct json *requests)
+{
+    set_asks(c, true);
+    tell(c, &(struct news){NEWS_QUESTION, c->call.number, json_print(requests), false});
+}
+
+void mcp_take_back_question(struct mcp_client *c)
+{
+    set_asks(c, false);
+    c->call.asked = NULL;
+    json_free(c->call.inputs);
+    c->call.inputs = NULL;
+}
+
 static void end_call(struct mcp_client *c, const struct news *news)
 {
+    if (c->call.asked)
+        rpc_answer(c->call.asked, MCP_NO_ANSWER);
+    mcp_take_back_question(c);
     free(c->call.name);
     free(c->call.args);
     c->call = (struct mcp_running){0};
@@ -177,6 +201,10 @@ static void obey(struct mcp_client *c, struct order *o)
         c->wanted = true;
         if (c->peer)
             mcp_dialogue_call(c);
+        break;
+    case ORDER_ANSWER:
+        if (c->call.number == o->number && (c->call.asked || c->call.inputs))
+            mcp_dialogue_answer(c, o->args);
         break;
     case ORDER_CANCEL:
         if (c->call.number != o->number)
@@ -328,9 +356,11 @@ struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *
     return c;
 }
 
-struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory)
+struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory,
+                                  bool elicits)
 {
     struct mcp_client *c = mcp_client_make(server, directory);
+    c->elicits = elicits;
     c->wanted = true;
     c->threaded = thread_start(&c->thread, run, c);
     if (!c->threaded)
@@ -357,6 +387,7 @@ void mcp_client_free(struct mcp_client *c)
         pthread_join(c->thread, NULL);
     free(c->call.name);
     free(c->call.args);
+    json_free(c->call.inputs);
     free(c->fault);
     mcp_view_release(&c->view);
     mcp_offers_release(&c->offers);
@@ -459,6 +490,37 @@ bool mcp_client_wait_offers(struct mcp_client *c, int64_t deadline_ms, const str
     return wait_while(c, true, deadline_ms, wakeup);
 }
 
+void mcp_client_set_asker(struct mcp_client *c, const struct mcp_asker *asker)
+{
+    c->asker = asker ? *asker : (struct mcp_asker){0};
+}
+
+static bool asks(void *client)
+{
+    struct mcp_client *c = client;
+    pthread_mutex_lock(&c->lock);
+    bool waits = c->asks;
+    pthread_mutex_unlock(&c->lock);
+    return waits;
+}
+
+/* Asks the person all that the server wants to know; returns the time that took. */
+static int64_t ask_person(struct mcp_client *c, const struct news *n)
+{
+    const int64_t begun_ms = clock_mono_ms();
+    AUTO(json_free_local) struct json *requests = json_parse(n->text, strlen(n->text), NULL);
+    AUTO(json_free_local) struct json *answers = json_new_object();
+    for (const struct json *r = json_first(requests); r; r = json_next(r)) {
+        auto_free char *answer =
+            c->asker.ask && asks(c) ? c->asker.ask(c->asker.context, json_get(r, "params"), asks, c)
+                                    : mem_strdup(MCP_NO_ANSWER);
+        json_set(answers, json_name(r), json_parse(answer, strlen(answer), NULL));
+    }
+    give_order(
+        c, &(struct order){.what = ORDER_ANSWER, .number = n->number, .args = json_print(answers)});
+    return clock_mono_ms() - begun_ms;
+}
+
 bool mcp_client_call(struct mcp_client *c, enum mcp_ask what, const char *name,
                      const struct json *args, int64_t deadline_ms, const struct wakeup *wakeup,
                      void (*progress)(void *context, const char *line), void *context,
@@ -480,6 +542,10 @@ bool mcp_client_call(struct mcp_client *c, enum mcp_ask what, const char *name,
         if (n->what == NEWS_PROGRESS) {
             if (progress)
                 progress(context, n->text);
+            continue;
+        }
+        if (n->what == NEWS_QUESTION) {
+            deadline_ms += ask_person(c, n);
             continue;
         }
         bool has_result = n->what == NEWS_RESULT;

@@ -88,8 +88,10 @@ void mcp_offers_release(struct mcp_offers *o);
 struct mcp_client;
 
 /* Starts the thread and returns at once. `server` is borrowed and outlives the client; `directory`
- * is where a server without `cwd` works; copied. */
-struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory);
+ * is where a server without `cwd` works; copied. `elicits`: the server is told that a person can
+ * fill in forms; else they are declined. */
+struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory,
+                                  bool elicits);
 
 /* Tells the thread to end: standard input of the server is closed, and it is killed if it does not
  * end within two seconds, with all that it started. Does not wait. */
@@ -111,6 +113,19 @@ bool mcp_client_wait(struct mcp_client *c, int64_t deadline_ms, const struct wak
 
 /* Waits until it is not starting, and its offers are known if it is ready. */
 bool mcp_client_wait_offers(struct mcp_client *c, int64_t deadline_ms, const struct wakeup *wakeup);
+
+/* Asks a person on behalf of the server, in the course of a call. */
+struct mcp_asker {
+    /* `params` as in elicitation/create; returns the result for it, JSON, which the caller frees.
+     * It gives up when `waits` says that the server does not wait any more. */
+    char *(*ask)(void *context, const struct json *params, bool (*waits)(void *client),
+                 void *client);
+    void *context;
+};
+
+/* Who is asked from the next call on; NULL: the person is taken to have gone away. The time of the
+ * person does not count as time of the call. */
+void mcp_client_set_asker(struct mcp_client *c, const struct mcp_asker *asker);
 
 struct mcp_outcome {
     char *text;    /* valid UTF-8, for the model; not NULL */

@@ -15,7 +15,8 @@
 #define MCP_META "io.modelcontextprotocol/"
 #define MCP_HEADER "x-mcp-header" /* in a schema: HTTP repeats the argument in a header */
 #define MCP_MODERN "2026-07-28"   /* without a handshake; those before it begin with initialize */
-#define MCP_LEGACY "2025-11-25"   /* the newest of them */
+#define MCP_NO_ANSWER "{\"action\":\"cancel\"}" /* to a form that nobody decides about */
+#define MCP_LEGACY "2025-11-25"                 /* the newest of them */
 
 enum {
     MCP_HEARD_MAX = 64 * 1024 * 1024, /* bytes that a server may send between two answers */
@@ -36,11 +37,13 @@ enum mcp_era { MCP_ERA_UNKNOWN, MCP_ERA_MODERN, MCP_ERA_LEGACY }; /* of the prot
 enum mcp_phase { MCP_SILENT, MCP_DISCOVERS, MCP_INITIALIZES, MCP_LISTS, MCP_WORKS };
 
 struct mcp_running {
-    uint64_t number; /* the caller's; 0: there is none */
+    uint64_t number;        /* the caller's; 0: there is none */
     enum mcp_ask what;
-    char *name, *args; /* JSON */
-    int64_t ask;       /* its request; 0: not sent yet */
-    int rounds;        /* of results that wanted input */
+    char *name, *args;      /* JSON */
+    int64_t ask;            /* its request; 0: not sent yet */
+    int rounds;             /* of results that wanted input */
+    struct rpc_call *asked; /* a question of the server, before 2026-07-28; NULL: none waits */
+    struct json *inputs;    /* a result that wants input, until the person has answered, or NULL */
 };
 
 struct mcp_client {
@@ -50,11 +53,14 @@ struct mcp_client {
     bool threaded;
     struct mailbox *orders; /* to the thread */
     struct mailbox *news;   /* from it */
-    uint64_t numbers;       /* of calls; the caller's */
+    uint64_t numbers;       /* of calls; the caller's, as is the next */
+    struct mcp_asker asker;
+    bool elicits;
 
     pthread_mutex_t lock; /* of the next three */
     struct mcp_view view; /* without its log */
     struct mcp_offers offers;
+    bool asks;            /* a question to the person waits */
     struct buf log;
 
     /* --- the thread's --- */
@@ -108,6 +114,10 @@ void mcp_tell_state(struct mcp_client *c, enum mcp_state state, const char *erro
 void mcp_tell_offers(struct mcp_client *c);
 void mcp_tell_progress(struct mcp_client *c, const char *line);
 
+/* Asks the person: an object of requests {method, params}, of which the answers have the names. */
+void mcp_tell_question(struct mcp_client *c, const struct json *requests);
+void mcp_take_back_question(struct mcp_client *c); /* nobody waits for the answer */
+
 /* Ends the call: with a result, or with the reason why there is none. */
 void mcp_tell_result(struct mcp_client *c, char *text, bool is_error); /* takes the text */
 void mcp_tell_failure(struct mcp_client *c, const char *why);
@@ -133,6 +143,9 @@ int64_t mcp_dialogue_list(struct mcp_client *c, const char *method, const char *
 /* Sends the call, once the server is ready for it. */
 void mcp_dialogue_call(struct mcp_client *c);
 void mcp_dialogue_cancel(struct mcp_client *c);
+
+/* The person has answered: an object of results, JSON. */
+void mcp_dialogue_answer(struct mcp_client *c, const char *answers);
 
 /* The connection is to end softly; the first reason counts. NULL: nothing is wrong. */
 void mcp_dialogue_close(struct mcp_client *c, const char *why);

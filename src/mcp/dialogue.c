@@ -13,10 +13,14 @@
 #include "mcp/client_private.h"
 
 enum {
-    PAGES_MAX = 64,      /* of a list of tools */
-    ROUNDS_MAX = 8,      /* of a call whose results want input */
-    UNSUPPORTED = -32022 /* version, in an error */
+    PAGES_MAX = 64,       /* of a list of tools */
+    ROUNDS_MAX = 8,       /* of a call whose results want input */
+    UNSUPPORTED = -32022, /* version, in an error */
+    URL_NEEDED = -32042   /* a person has to open a page first; before 2026-07-28 */
 };
+
+/* Capabilities of a client that has a person. */
+#define ELICITS "{\"elicitation\":{\"form\":{},\"url\":{}}}"
 
 static void discover(struct mcp_client *c, int wait_ms);
 static void initialize(struct mcp_client *c);
@@ -70,7 +74,7 @@ static int64_t ask(struct mcp_client *c, const char *method, struct params *p, u
             json_out_name(&p->out, MCP_META "clientInfo");
             json_out_pack(&p->out, "{name:'tiro' version:s}", PACKAGE_VERSION);
             json_out_name(&p->out, MCP_META "clientCapabilities");
-            json_out_raw(&p->out, "{}");
+            json_out_raw(&p->out, c->elicits ? ELICITS : "{}");
         }
         if (token)
             json_out_int(&p->out, "progressToken", (int64_t)token);
@@ -187,10 +191,9 @@ static void initialize(struct mcp_client *c)
     struct params p;
     enter(c, MCP_INITIALIZES, MCP_START_MS);
     params_begin(&p);
-    json_out_pack(&p.out,
-                  "protocolVersion:s capabilities:{} clientInfo:{name:'tiro' title:'tiro' "
-                  "version:s}",
-                  MCP_LEGACY, PACKAGE_VERSION);
+    json_out_pack(
+        &p.out, "protocolVersion:s capabilities:r clientInfo:{name:'tiro' title:'tiro' version:s}",
+        MCP_LEGACY, c->elicits ? ELICITS : "{}", PACKAGE_VERSION);
     (void)ask(c, "initialize", &p, 0, on_initialized);
 }
 
@@ -283,7 +286,47 @@ static void list(struct mcp_client *c, const char *cursor)
 
 /* --- a call ----------------------------------------------------------------------------------- */
 
-static void send_call(struct mcp_client *c, const struct json *wanted);
+static void send_call(struct mcp_client *c, const struct json *inputs, const struct json *answers);
+
+/* Handles a result that has requests in place of content. Without a person they are declined. */
+static void take_requests(struct mcp_client *c, const struct json *result)
+{
+    const struct json *requests = json_get(result, "inputRequests");
+    AUTO(json_free_local) struct json *declined = json_new_object();
+    bool known = ++c->call.rounds <= ROUNDS_MAX;
+    for (const struct json *r = json_first(requests); r; r = json_next(r)) {
+        const char *method = json_get_string(r, "method");
+        known = known && method && strcmp(method, "elicitation/create") == 0;
+        json_set(declined, json_name(r), json_pack("{action:'decline'}"));
+    }
+    if (!known) {
+        mcp_tell_failure(c, "the server wants to ask for more than tiro answers");
+    } else if (c->elicits && json_first(requests)) {
+        c->call.inputs = json_clone(result);
+        mcp_tell_question(c, requests);
+    } else {
+        send_call(c, result, declined);
+    }
+}
+
+/* The same for an error that names pages to open, after which the call is sent again. */
+static bool take_pages(struct mcp_client *c, const struct rpc_fault *fault)
+{
+    AUTO(json_free_local) struct json *result = json_new_object();
+    const struct json *pages = json_get(fault->data, "elicitations");
+    if (fault->code != URL_NEEDED || !c->elicits || !json_first(pages))
+        return false;
+    struct json *requests = json_new_object();
+    for (const struct json *p = json_first(pages); p; p = json_next(p)) {
+        auto_free char *name = mem_printf("%zu", json_len(requests));
+        struct json *request = json_pack("{method:'elicitation/create'}");
+        json_set(request, "params", json_clone(p));
+        json_set(requests, name, request);
+    }
+    json_set(result, "inputRequests", requests);
+    take_requests(c, result);
+    return true;
+}
 
 static void on_called(void *client, const struct json *result, const struct rpc_fault *fault)
 {
@@ -293,13 +336,15 @@ static void on_called(void *client, const struct json *result, const struct rpc_
     c->call.ask = 0;
     if (c->closes && !result)
         return; /* why, is told when the connection has ended */
+    if (fault && take_pages(c, fault))
+        return;
     if (fault) {
         auto_free char *why =
             mem_printf("the server refused the call: %s (%d)",
                        *fault->message ? fault->message : "without a reason", fault->code);
         mcp_tell_failure(c, why);
     } else if (type && strcmp(type, "input_required") == 0) {
-        send_call(c, result);
+        take_requests(c, result);
     } else {
         c->deaths = 0;
         mcp_tell_result(c, mcp_call_text(c->call.what, result),
@@ -307,30 +352,8 @@ static void on_called(void *client, const struct json *result, const struct rpc_
     }
 }
 
-/* Answers the requests that a result has in place of content; nobody fills in forms here. False:
- * one of them asks for more than that. */
-static bool answer_inputs(struct params *p, const struct json *wanted)
-{
-    const struct json *requests = json_get(wanted, "inputRequests");
-    const struct json *state = json_get(wanted, "requestState");
-    AUTO(json_free_local) struct json *answers = json_new_object();
-    for (const struct json *r = json_first(requests); r; r = json_next(r)) {
-        const char *method = json_get_string(r, "method");
-        if (!method || strcmp(method, "elicitation/create") != 0)
-            return false;
-        json_set(answers, json_name(r), json_pack("{action:'decline'}"));
-    }
-    auto_free char *json = json_print(answers);
-    json_out_pack(&p->out, "inputResponses:r", json);
-    if (state) {
-        auto_free char *same = json_print(state);
-        json_out_pack(&p->out, "requestState:r", same);
-    }
-    return true;
-}
-
-/* `wanted`: the result that asked for input; NULL: there was none. */
-static void send_call(struct mcp_client *c, const struct json *wanted)
+/* `inputs`: the result or error that wanted input; NULL: there was none. */
+static void send_call(struct mcp_client *c, const struct json *inputs, const struct json *answers)
 {
     struct params p;
     params_begin(&p);
@@ -338,18 +361,43 @@ static void send_call(struct mcp_client *c, const struct json *wanted)
         json_out_member(&p.out, "uri", c->call.name);
     else
         json_out_pack(&p.out, "name:s arguments:r", c->call.name, c->call.args);
-    if (wanted && (++c->call.rounds > ROUNDS_MAX || !answer_inputs(&p, wanted))) {
-        buf_release(&p.text);
-        mcp_tell_failure(c, "the server wants to ask for more than tiro answers");
-        return;
+    if (inputs && c->era == MCP_ERA_MODERN) {
+        auto_free char *responses = json_print(answers);
+        json_out_pack(&p.out, "inputResponses:r", responses);
+    }
+    if (json_get(inputs, "requestState")) {
+        auto_free char *state = json_print(json_get(inputs, "requestState"));
+        json_out_pack(&p.out, "requestState:r", state);
     }
     c->call.ask = ask(c, mcp_call_method(c->call.what), &p, c->call.number, on_called);
+}
+
+void mcp_dialogue_answer(struct mcp_client *c, const char *answers)
+{
+    AUTO(json_free_local) struct json *all = json_parse(answers, strlen(answers), NULL);
+    AUTO(json_free_local) struct json *inputs = c->call.inputs;
+    struct rpc_call *asked = c->call.asked;
+    bool accepted = true;
+    c->call.inputs = NULL;
+    mcp_take_back_question(c);
+    for (const struct json *a = json_first(all); a; a = json_next(a)) {
+        const char *action = json_get_string(a, "action");
+        accepted = accepted && action && strcmp(action, "accept") == 0;
+    }
+    if (asked) {
+        auto_free char *result = json_print(json_first(all));
+        rpc_answer(asked, result);
+    } else if (inputs && (accepted || c->era == MCP_ERA_MODERN)) {
+        send_call(c, inputs, all);
+    } else if (inputs) {
+        mcp_tell_failure(c, "the user did not open the page that the server needs");
+    }
 }
 
 void mcp_dialogue_call(struct mcp_client *c)
 {
     if (c->call.number && !c->call.ask && c->phase == MCP_WORKS && !c->closes)
-        send_call(c, NULL);
+        send_call(c, NULL, NULL);
 }
 
 void mcp_dialogue_cancel(struct mcp_client *c)
@@ -364,13 +412,29 @@ void mcp_dialogue_cancel(struct mcp_client *c)
 static void on_request(void *client, struct rpc_call *call, const char *method,
                        const struct json *params)
 {
-    (void)client, (void)params;
-    if (strcmp(method, "ping") == 0)
+    struct mcp_client *c = client;
+    if (strcmp(method, "ping") == 0) {
         rpc_answer(call, "{}");
-    else if (strcmp(method, "elicitation/create") == 0)
-        rpc_answer(call, "{\"action\":\"decline\"}");
-    else
+    } else if (strcmp(method, "elicitation/create") != 0) {
         rpc_fail(call, RPC_METHOD_NOT_FOUND, "tiro does not have this method", NULL);
+    } else if (c->elicits && params && c->call.ask && !c->call.asked) {
+        AUTO(json_free_local) struct json *requests = json_new_object();
+        struct json *request = json_new_object();
+        json_set(request, "params", json_clone(params));
+        json_set(requests, "form", request);
+        c->call.asked = call;
+        mcp_tell_question(c, requests);
+    } else {
+        rpc_answer(call, c->elicits ? MCP_NO_ANSWER : "{\"action\":\"decline\"}");
+    }
+}
+
+static void on_cancelled(void *client, struct rpc_call *call)
+{
+    struct mcp_client *c = client;
+    if (c->call.asked == call)
+        mcp_take_back_question(c);
+    rpc_drop(call);
 }
 
 /* "Copying (3 of 10)", or what of it is known. */
@@ -445,8 +509,10 @@ int mcp_dialogue_due(struct mcp_client *c)
 
 void mcp_dialogue_begin(struct mcp_client *c)
 {
-    static const struct rpc_handlers handlers = {
-        .request = on_request, .notification = on_notification, .cancels_as_mcp = true};
+    static const struct rpc_handlers handlers = {.request = on_request,
+                                                 .notification = on_notification,
+                                                 .cancelled = on_cancelled,
+                                                 .cancels_as_mcp = true};
     c->peer = rpc_peer_new(&handlers, c);
     c->phase = MCP_SILENT;
     c->closes = c->afresh = c->rejected = false;
@@ -467,6 +533,7 @@ void mcp_dialogue_begin(struct mcp_client *c)
 void mcp_dialogue_end(struct mcp_client *c)
 {
     c->closes = true; /* nothing follows from the answers that will not come */
+    mcp_take_back_question(c);
     rpc_peer_free(c->peer);
     c->peer = NULL;
     c->phase = MCP_SILENT;

@@ -20,8 +20,9 @@ enum { CONNECT_MS = 10000, ASIDE_MS = 5000, COMMAND_MS = 30000 };
 struct link {
     struct mcp_client *c;
     struct http *http, *aside;
-    char *session; /* Mcp-Session-Id of the older era; NULL: none */
-    char *header;  /* "Name: value" that headers_command gave; NULL: none */
+    char *session;        /* Mcp-Session-Id of the older era; NULL: none */
+    char *header;         /* "Name: value" that headers_command gave; NULL: none */
+    VEC(char *) requests; /* of the peer, that wait for the answer to the one before */
 };
 
 /* One POST. */
@@ -120,8 +121,7 @@ static bool take_message(struct post *p, const char *text, size_t len)
     struct error e;
     if (!rpc_peer_take(c->peer, text, len, &e))
         return failure_set(&p->failure, FAILURE_TOO_LARGE, "%s", e.text);
-    if (p->answers == c->answers) /* before that the peer has answers to say, and no requests */
-        send_aside(p->link);
+    send_aside(p->link);
     return true;
 }
 
@@ -151,13 +151,19 @@ static bool on_read(void *context)
 }
 
 /* Sends what the peer has to say now, beside the stream that is being read; what is answered does
- * not matter. */
+ * not matter. Requests wait for the end of the stream. */
 static void send_aside(struct link *l)
 {
     struct mcp_client *c = l->c;
     size_t len;
     for (const char *bytes; (bytes = rpc_peer_output(c->peer, &len)), len > 0;) {
         size_t line = (size_t)((const char *)memchr(bytes, '\n', len) + 1 - bytes);
+        AUTO(json_free_local) struct json *message = json_parse(bytes, line, NULL);
+        if (json_get(message, "method")) {
+            vec_push(&l->requests, mem_strndup(bytes, line));
+            rpc_peer_wrote(c->peer, line);
+            continue;
+        }
         const struct post none = {.link = l};
         struct http_headers headers = {0};
         struct http_reply reply;
@@ -189,7 +195,11 @@ static bool goes_on(void *context)
     if (c->phase != MCP_WORKS)
         (void)mcp_dialogue_due(c);
     bool late = p->late_ms && clock_mono_ms() >= p->late_ms;
-    return !c->closes && !late && (!p->method || !mcp_is_call(p->method) || c->call.ask == p->id);
+    bool is_call = p->method && mcp_is_call(p->method);
+    bool goes = !c->closes && !late && (!is_call || c->call.ask == p->id);
+    if (goes) /* a person may have answered what the server asked */
+        send_aside(p->link);
+    return goes;
 }
 
 /* Ends a request that has no answer, as if the server had refused it. */
@@ -333,6 +343,12 @@ void mcp_run_http(struct mcp_client *c)
     while (usable && !c->closes) {
         size_t len;
         const char *bytes = rpc_peer_output(c->peer, &len);
+        if (l.requests.len > 0) {
+            auto_free char *message = l.requests.items[0];
+            vec_remove(&l.requests, 0, 1);
+            post(&l, message, strlen(message));
+            continue;
+        }
         if (len > 0) {
             /* Kept apart: an answer may add to the output. */
             size_t line = (size_t)((const char *)memchr(bytes, '\n', len) + 1 - bytes);
@@ -347,6 +363,9 @@ void mcp_run_http(struct mcp_client *c)
     }
     if (l.session)
         leave(&l);
+    for (size_t i = 0; i < l.requests.len; i++)
+        free(l.requests.items[i]);
+    vec_release(&l.requests);
     key_command_free(l.header);
     free(l.session);
     http_free(l.http);

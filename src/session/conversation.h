@@ -45,6 +45,7 @@ CONVERSES(converse_retry);
 CONVERSES(converse_interrupt);
 CONVERSES(converse_background);
 CONVERSES(converse_decide_approval);
+CONVERSES(converse_decide_elicitation);
 CONVERSES(converse_list_permissions);
 CONVERSES(converse_list_servers);
 CONVERSES(converse_set_servers);

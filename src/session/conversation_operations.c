@@ -313,6 +313,25 @@ const struct operation operation_approval_decide = {
     CONVERSE(decide_approval, NOW, SESSION),
 };
 
+static const char *const action_words[] = {[ELICITATION_ACCEPT] = "accept",
+                                           [ELICITATION_DECLINE] = "decline",
+                                           [ELICITATION_CANCEL] = "cancel"};
+static const struct shape_names actions = {action_words, ELICITATION_CANCEL + 1, -1};
+
+const struct operation operation_elicitation_decide = {
+    OPERATION("elicitation/decide", OWNER, CONVERSATION,
+              "Answers a form, or a page to open, of an MCP server."),
+    .params = PARAMETERS(
+        elicitation_decide_params, SESSION_FIELD(elicitation_decide_params),
+        SHAPE_REQ(elicitation_decide_params, number, "Number of the request."),
+        SHAPE_REQ_WORD(elicitation_decide_params, action, actions,
+                       "Accept: the content is sent, or the page was opened."),
+        SHAPE_FIELD("content", JSON, OPTIONAL,
+                    SHAPE_AT_TEXT(struct elicitation_decide_params, content),
+                    .help = "Object with the values of the form; absent: its defaults.")),
+    CONVERSE(decide_elicitation, NOW, SESSION),
+};
+
 static const char *const outcome_words[] = {
     [SURFACE_DID] = "done", [SURFACE_PASSED] = "passed", [SURFACE_FAILED] = "failed"};
 static const struct shape_names outcomes = {outcome_words, SURFACE_FAILED + 1, -1};

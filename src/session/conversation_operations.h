@@ -149,6 +149,16 @@ struct approval_decide_params {
     const char *reason; /* why the call is denied, for the model; NULL: none */
 };
 
+/* elicitation/decide, the answer to NOTICE_ELICITATION. SESSION_NOT_RUNNING: it does not wait for
+ * an answer (any more). USAGE: the content does not fit the form, which still waits. */
+enum elicitation_action { ELICITATION_ACCEPT, ELICITATION_DECLINE, ELICITATION_CANCEL };
+struct elicitation_decide_params {
+    const char *session;
+    int64_t number;
+    enum elicitation_action action;
+    const char *content; /* JSON, with ACCEPT; NULL: the defaults of the form */
+};
+
 /* permission/list: the grants of the session and of the project, and all trusted directories. From
  * the command line, none of a session. */
 struct permission_list_params {

@@ -11,6 +11,7 @@
 #include "agent/approval.h"
 #include "agent/budget.h"
 #include "agent/tool_mcp.h"
+#include "chat/form.h"
 #include "knowledge/directive.h"
 #include "memory/recall.h"
 #include "session/backend.h"
@@ -43,6 +44,17 @@ struct wanted {
     int64_t number; /* tasks with smaller numbers are over */
     bool waits, answered;
     struct surface_answer_params answer; /* owned, if `answered` */
+};
+
+/* A form of an MCP server that waits for a person. */
+struct elicitation {
+    int64_t number;     /* counts them */
+    const char *server; /* NULL: none waits */
+    char *params;       /* JSON, as the server sent it; owned */
+    struct form form;
+    bool answered;
+    enum elicitation_action action;
+    char *content; /* JSON, owned; NULL: none */
 };
 
 /* A draft summary that waits for the user's decision. */
@@ -85,6 +97,7 @@ struct conversation {
     struct budget budget;
     struct prompt_told prompt_told;
     struct question question;
+    struct elicitation elicitation;
     struct wanted wanted;
     struct tool_surface tool_surface;
     struct review review;
@@ -245,6 +258,7 @@ void conversation_forget_trust(struct conversation *c); /* the session is left *
 
 /* conversation_turn.c */
 void tell_question(struct conversation *c);
+void tell_elicitation(struct conversation *c, bool over);
 /* Asks `question`, and waits until it is answered, the turn is interrupted or the program ends.
  * ANSWER_DENY where there is no answer. The question stays for its reason; the caller clears it. */
 enum approval_answer conversation_ask(struct conversation *c, struct question question);

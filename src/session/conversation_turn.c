@@ -177,6 +177,8 @@ void tell_all(struct conversation *c)
     tell_provider(c);
     if (c->question.id && !c->question.answered)
         tell_question(c);
+    if (c->elicitation.server)
+        tell_elicitation(c, false);
     if (c->review.draft && !c->review.answered)
         tell_draft(c);
 }
@@ -319,6 +321,75 @@ bool converse_decide_approval(struct conversation *c, const void *params, void *
     return true;
 }
 
+/* --- forms of MCP servers --- */
+
+void tell_elicitation(struct conversation *c, bool over)
+{
+    struct notice *n = notice_new(NOTICE_ELICITATION);
+    n->number = c->elicitation.number;
+    n->name = mem_strdup(c->elicitation.server);
+    n->args = over ? NULL : mem_strdup(c->elicitation.params);
+    n->flag = over;
+    tell(c, n);
+}
+
+static char *elicit(void *context, const char *server, const struct json *params,
+                    bool (*waits)(void *of), void *of)
+{
+    enum { LOOK_MS = 250 }; /* between two looks whether the server still waits */
+    struct conversation *c = context;
+    struct elicitation *q = &c->elicitation;
+    struct error e;
+    if (!form_read(&q->form, params, &e)) {
+        log_line(LOG_ERROR, "MCP server %s asks for input: %s", server, e.text);
+        form_release(&q->form);
+        return mem_strdup("{\"action\":\"decline\"}");
+    }
+    q->number++;
+    q->server = server;
+    q->params = json_print(params);
+    tell_elicitation(c, false);
+    while (!q->answered && !c->cancelled && !c->quit && waits(of)) {
+        struct operation_request *r = mailbox_wait(c->seat.requests, LOOK_MS);
+        if (r)
+            conversation_handle(c, r);
+    }
+    tell_elicitation(c, true);
+    const char *const words[] = {[ELICITATION_ACCEPT] = "accept",
+                                 [ELICITATION_DECLINE] = "decline",
+                                 [ELICITATION_CANCEL] = "cancel"};
+    struct buf result = BUF_INIT;
+    json_out_pack(&(struct json_out){.buf = &result},
+                  q->content ? "{action:s content:r}" : "{action:s}",
+                  words[q->answered ? q->action : ELICITATION_CANCEL], q->content);
+    form_release(&q->form);
+    free(q->params);
+    free(q->content);
+    *q = (struct elicitation){.number = q->number};
+    return buf_take(&result);
+}
+
+bool converse_decide_elicitation(struct conversation *c, const void *params, void *result,
+                                 struct error *e)
+{
+    const struct elicitation_decide_params *p = params;
+    struct elicitation *q = &c->elicitation;
+    (void)result;
+    if (!q->server || q->answered || q->number != p->number)
+        return err_set(e, ERR_SESSION_NOT_RUNNING, "that form waits for no answer");
+    if (p->action == ELICITATION_ACCEPT && !q->form.url) {
+        AUTO(json_free_local)
+        struct json *content =
+            p->content ? json_parse(p->content, strlen(p->content), e) : form_defaults(&q->form);
+        if (!content || !form_check(&q->form, content, e))
+            return false;
+        q->content = json_print(content);
+    }
+    q->action = p->action;
+    q->answered = true;
+    return true;
+}
+
 struct agent conversation_agent(struct conversation *c)
 {
     const struct backend *b = &c->backend;
@@ -344,6 +415,7 @@ struct agent conversation_agent(struct conversation *c)
         agent.recall = conversation_recall;
     agent.ask = ask;
     agent.show = show_output;
+    agent.elicit = c->engine->options.can_ask && !c->engine->options.nobody_allows ? elicit : NULL;
     agent.context = c;
     conversation_equip(c, &agent);
     return agent;

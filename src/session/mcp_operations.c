@@ -318,7 +318,7 @@ static bool run_test(struct operation_context *c, const void *params, void *resu
         return err_set(e, ERR_USAGE, "there is no server \"%.80s\"; list them first", p->name);
     if (s->fault)
         return err_set(e, ERR_USAGE, "%s: %s", s->name, s->fault);
-    struct mcp_client *client = mcp_client_new(s, directory);
+    struct mcp_client *client = mcp_client_new(s, directory, false);
     while (goes_on && !mcp_client_wait(client, clock_mono_ms() + LOOK_MS, NULL))
         goes_on = !stream || !stream->tell || stream->tell(stream->context, "server", 0, 0);
     add_server(out, s);

@@ -53,6 +53,10 @@
  * a session whether what the project would run (`preview`) is trusted: "project" always, "once" and
  *     "session" in this session. Ends with run_started.
  *
+ * ELICITATION: an MCP server has a form for the person, or a page to open, and waits for
+ *     elicitation/decide. `number`, `name`: the server, `args`: JSON, foreign, as chat/form.h reads
+ *     it. `flag`: `number` does not wait any more.
+ *
  * READ: a tool needs the text of a file, which the surface may have open, and waits some seconds
  *     for tool/answer. `number`: of this task, `detail`: the path.
  * WRITE: a tool needs a file written. `number`, `detail`, `text`: the content.
@@ -96,6 +100,7 @@ enum notice_type {
     NOTICE_BUSY,
     NOTICE_EVENT,
     NOTICE_APPROVAL,
+    NOTICE_ELICITATION,
     NOTICE_OUTPUT,
     NOTICE_TASKS,
     NOTICE_DRAFT,

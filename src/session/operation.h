@@ -198,7 +198,7 @@ struct operation {
     X(session_set_draft) X(session_set_memory) X(session_set_tools) X(session_set_compaction) \
     X(session_settings) X(session_add_image) X(session_close) \
     X(turn_start) X(turn_retry) X(turn_interrupt) X(turn_background) \
-    X(approval_decide) X(permission_list) X(skill_list) \
+    X(approval_decide) X(elicitation_decide) X(permission_list) X(skill_list) \
     X(mcp_list) X(mcp_test) X(mcp_add) X(mcp_remove) \
     X(plugin_list) X(plugin_add) X(plugin_remove) \
     X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
