@@ -150,6 +150,8 @@ static const struct step {
     {"turn/background", "{'session_id':'$S'}", "SESSION_NOT_RUNNING", NULL},
     {"approval/decide", "{'session_id':'$S','call':'x','decision':'deny'}", "SESSION_NOT_RUNNING",
      NULL},
+    {"elicitation/decide", "{'session_id':'$S','number':1,'action':'decline'}",
+     "SESSION_NOT_RUNNING", NULL},
     {"permission/list", "{'session_id':'$S'}", NULL, NULL},
     {"permission/list", "{'revoke':'write_file'}", "USAGE", NULL},
     {"skill/list", "{'session_id':'$S'}", NULL, NULL},

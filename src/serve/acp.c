@@ -91,6 +91,8 @@ static void initialize(struct acp *a, struct rpc_call *call, const struct json *
     a->initialized = true;
     a->client = (struct acp_client){.compaction = offers(session, "compaction"),
                                     .notices = offers(session, "notices"),
+                                    .forms = offers(json_get(can, "elicitation"), "form"),
+                                    .pages = offers(json_get(can, "elicitation"), "url"),
                                     .reads = json_get_bool(fs, "readTextFile", false),
                                     .writes = json_get_bool(fs, "writeTextFile", false),
                                     .terminals = json_get_bool(can, "terminal", false)};

@@ -153,7 +153,7 @@ struct acp_ask {
     struct acp_sending *sending;
 };
 
-/* A person is asked by way of the client: about a tool call or a draft summary. */
+/* A person is asked by way of the client: about a tool call, a draft summary or a form. */
 struct acp_question {
     struct acp_session *session;
     struct acp_choices choices;
@@ -161,6 +161,7 @@ struct acp_question {
     char *told;  /* the tool call that was made for the question; NULL: the question is of a call */
     char *grant; /* as in the notice; NULL: none */
     int64_t id;  /* of the request to the client; 0: answered */
+    int64_t form; /* of NOTICE_ELICITATION; 0: it is another question */
 };
 
 /* A session that is not ready yet: its log is told, or its settings are asked for. */

@@ -477,6 +477,73 @@ static void ask_approval(struct acp_session *s, const struct notice *n)
     ask_person(s, choices, n->grant, mem_strdup(n->text), NULL, buf.data);
 }
 
+static acp_done form_taken;
+
+static void decide_form(struct acp_session *s, int64_t number, const char *action,
+                        const struct json *content)
+{
+    static const char *const words[] = {
+        [ELICITATION_ACCEPT] = "accept", [ELICITATION_DECLINE] = "decline"};
+    auto_free char *json = content ? json_print(content) : NULL;
+    struct elicitation_decide_params params = {
+        .session = s->id, .number = number, .action = ELICITATION_ACCEPT, .content = json};
+    while (params.action < ELICITATION_CANCEL &&
+           (!action || strcmp(action, words[params.action]) != 0))
+        params.action++;
+    struct acp_ask *ask = acp_ask(s->acp, NULL, s, &operation_elicitation_decide, &params,
+                                  params.action == ELICITATION_ACCEPT ? form_taken : NULL);
+    ask->number = number;
+}
+
+/* The client has sent what does not fit the form: the server gets no answer. */
+static void form_taken(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    if (answer->error.code == ERR_USAGE && ask->session) {
+        acp_tell_notice(&ask->session->telling, "error", answer->error.text);
+        decide_form(ask->session, ask->number, "cancel", NULL);
+    }
+}
+
+static void form_answered(void *context, const struct json *result, const struct rpc_fault *fault)
+{
+    struct acp_question *q = context;
+    decide_form(q->session, q->form, fault ? "decline" : json_get_string(result, "action"),
+                json_get(result, "content"));
+    free_question(q);
+}
+
+/* A client that shows no forms declines them. */
+static void ask_form(struct acp_session *s, const struct notice *n)
+{
+    static const char *const members[] = {"mode", "message", "requestedSchema", "url"};
+    AUTO(json_free_local) struct json *form = json_parse(n->args, strlen(n->args), NULL);
+    AUTO(json_free_local) struct json *params = json_new_object();
+    const char *message = json_get_string(form, "message");
+    bool page = json_get(form, "url");
+    if (!(page ? s->acp->client.pages : s->acp->client.forms)) {
+        decide_form(s, n->number, "decline", NULL);
+        return;
+    }
+    json_set_string(params, "sessionId", s->id);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+        if (json_get(form, members[i]) && strcmp(members[i], "message") != 0)
+            json_set(params, members[i], json_clone(json_get(form, members[i])));
+    if (!json_get(form, "mode"))
+        json_set_string(params, "mode", "form");
+    auto_free char *id = mem_printf("%" PRId64, n->number);
+    auto_free char *said = mem_printf("%s: %s", n->name, message ? message : "");
+    json_set_string(params, "message", said);
+    if (page)
+        json_set_string(params, "elicitationId", id);
+    struct acp_question *q = mem_alloc(sizeof *q);
+    *q = (struct acp_question){.session = s, .form = n->number};
+    vec_push(&s->questions, q);
+    auto_free char *json = json_print(params);
+    q->id = rpc_ask(s->acp->peer, "elicitation/create", json, form_answered, q);
+    if (q->id == 0)
+        form_answered(q, NULL, NULL);
+}
+
 /* --- what the engine tells -------------------------------------------------------------------- */
 
 static void on_provider(struct acp_session *s, const struct notice *n)
@@ -510,6 +577,15 @@ void acp_session_notice(struct acp_session *s, const struct notice *n)
         break;
     case NOTICE_APPROVAL:
         ask_approval(s, n);
+        break;
+    case NOTICE_ELICITATION:
+        for (size_t i = s->questions.len; n->flag && i-- > 0;)
+            if (s->questions.items[i]->form == n->number) {
+                rpc_withdraw(s->acp->peer, s->questions.items[i]->id);
+                free_question(s->questions.items[i]);
+            }
+        if (!n->flag)
+            ask_form(s, n);
         break;
     case NOTICE_OUTPUT:
         acp_tell_output(&s->telling, n);

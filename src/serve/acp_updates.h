@@ -14,8 +14,9 @@
 
 /* The capabilities of the client. */
 struct acp_client {
-    bool compaction; /* session.compaction: compaction_update and compaction_summary_chunk */
-    bool notices;    /* session.notices */
+    bool compaction;   /* session.compaction: compaction_update and compaction_summary_chunk */
+    bool notices;      /* session.notices */
+    bool forms, pages; /* elicitation.form, elicitation.url */
     /* It does for tools: fs.readTextFile, fs.writeTextFile, terminal. */
     bool reads, writes, terminals;
 };

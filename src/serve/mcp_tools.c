@@ -120,6 +120,10 @@ void mcp_turn_notice(void *mcp, const struct notice *n)
         const struct approval_decide_params no = {
             .session = n->session, .call = n->text, .decision = ANSWER_DENY};
         server_ask(m->server, &operation_approval_decide, &no, NULL, NULL);
+    } else if (n->type == NOTICE_ELICITATION && !n->flag && runs_here) {
+        const struct elicitation_decide_params no = {
+            .session = n->session, .number = n->number, .action = ELICITATION_DECLINE};
+        server_ask(m->server, &operation_elicitation_decide, &no, NULL, NULL);
     } else if (n->type == NOTICE_DRAFT && runs_here) {
         const struct compaction_decide_params yes = {.session = n->session,
                                                      .decision = DRAFT_COMMIT};

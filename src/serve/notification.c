@@ -78,6 +78,15 @@ static const struct shape approval_shape =
                           "Calls that the answers \"session\" and \"project\" allow; absent: only "
                           "this call."));
 
+static const struct shape elicitation_shape = SHAPE_OF(
+    "elicitation", struct notice, SESSION,
+    REQUIRED_ROW("number", number, "Number of the request, for elicitation/decide."),
+    OPTIONAL_ROW("server", name, "Name of the MCP server."),
+    SHAPE_FIELD("request", JSON, OPTIONAL, SHAPE_AT_TEXT(struct notice, args),
+                .help =
+                    "Params of MCP's elicitation/create: mode, message, requestedSchema or url."),
+    OPTIONAL_ROW("over", flag, "The request was answered, or the server gave up."));
+
 static const struct shape output_shape =
     SHAPE_OF("tool_output", struct notice, SESSION, OPTIONAL_ROW("call", text, "Id of the call."),
              OPTIONAL_ROW("text", detail,
@@ -140,6 +149,9 @@ const struct notification *notification_of(enum notice_type type)
                              "A tool asks before it runs; it is over when tool_execution_completed "
                              "comes.",
                              &approval_shape},
+        [NOTICE_ELICITATION] = {"elicitation/requested",
+                                "An MCP server has a form for a person, or a page to open.",
+                                &elicitation_shape},
         [NOTICE_OUTPUT] = {"tool/output",
                            "Output of a command that runs, which no log has; the whole result "
                            "comes with tool_execution_completed.",
@@ -366,8 +378,11 @@ bool subscriptions_remove(struct subscriptions *s, const char *session)
 
 enum question_step question_step(const struct notice *n)
 {
-    if (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)
+    if (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT ||
+        (n->type == NOTICE_ELICITATION && !n->flag))
         return QUESTION_BEGINS;
+    if (n->type == NOTICE_ELICITATION)
+        return QUESTION_ENDS;
     bool idle = n->type == NOTICE_BUSY && !n->flag;
     bool done =
         n->type == NOTICE_EVENT &&
