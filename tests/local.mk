@@ -81,6 +81,7 @@ SUITE_TESTS = \
 	tests/test_e2e.c \
 	tests/test_edit_file.c \
 	tests/test_editor.c \
+	tests/test_elicitation.c \
 	tests/test_embedders.c \
 	tests/test_err.c \
 	tests/test_errors.c \

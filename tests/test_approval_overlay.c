@@ -87,6 +87,13 @@ static uint64_t answered(struct app *app, struct view *v, const struct operation
                          const void *params, view_answer *take)
 {
     (void)app, (void)v, (void)take;
+    effect = ANSWERED;
+    if (o == &operation_elicitation_decide) {
+        const struct elicitation_decide_params *form = params;
+        snprintf(reason, sizeof reason, "%d %s", (int)form->action,
+                 form->content ? form->content : "");
+        return 1;
+    }
     assert_ptr_equal(o, &operation_approval_decide);
     const struct approval_decide_params *p = params;
     answer = p->decision;
@@ -223,6 +230,48 @@ TEST(a_reason_is_written_in_a_line_of_its_own)
     play("=asks rm -r build", "=draw 80 5 2", "=draw 80 5 3", "=taken r<ctrl-c>", "d decline",
          "=taken r", "=answered <enter>"); /* no reason is one, too */
     assert_string_equal(reason, "");
+}
+
+static void ask_form(bool over)
+{
+    AUTO(notice_free_local) struct notice *n = notice_new(NOTICE_ELICITATION);
+    n->number = 7;
+    n->name = mem_strdup("git\033hub");
+    n->flag = over;
+    n->args = mem_strdup(
+        support_json("{'message':'Who\\u200b?','requestedSchema':{'properties':{'name':{"
+                     "'type':'string','title':'Name','minLength':2},'age':{'type':'integer',"
+                     "'default':30}},'required':['name']}}"));
+    approval_ask(&a, n);
+}
+
+TEST(a_form_is_filled_in_one_field_after_the_other)
+{
+    ask_form(false);
+    play("=draw 80 8 0", "The MCP server git", "Who<U+200B>?\n\n Name: (needed)\n age: 30",
+         "=pass a<enter>", "=draw 80 8 1", "d decline · Enter fill in the form · Esc cancel",
+         "=taken <enter>", "Name (1 of 2, needed)\n a text, at least 2 characters",
+         "=taken x<enter>", " > x\n Name: at least 2 characters", "=taken y<enter>",
+         "age (2 of 2, optional)", " > 30", "=taken <backspace><enter>", "Name: xy\n age: 3\n",
+         "d decline · Enter fill in the form · a send it · Esc cancel", "=answered a");
+    assert_string_equal(reason, support_json("0 {'name':'xy','age':3}"));
+    assert_false(approval_open(&a.view));
+}
+
+TEST(a_form_is_declined_cancelled_and_taken_back)
+{
+    ask_form(false);
+    play("=draw 40 8 0", "=draw 40 8 1", "=taken a", "Name (1 of 2", "=taken <escape>",
+         "Name: (needed)", "=answered d");
+    assert_string_equal(reason, "1 ");
+    ask_form(false);
+    play("=draw 80 8 0", "=answered <escape>");
+    assert_string_equal(reason, "2 ");
+    ask_form(false);
+    play("=draw 80 8 0", "=draw 80 8 1", "=taken <enter>");
+    ask_form(true);
+    assert_false(approval_open(&a.view));
+    assert_false(a.explains);
 }
 
 TEST(without_words_the_arguments_are_shown)

@@ -436,7 +436,8 @@ static void take_of_another(struct app *app, const struct notice *n)
     bool changed = n->type != NOTICE_EVENT && n->type != NOTICE_OUTPUT;
     if (n->type == NOTICE_BUSY && n->flag) {
         background_put(app, n->session, NULL);
-    } else if (b && (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT)) {
+    } else if (b && (n->type == NOTICE_APPROVAL || n->type == NOTICE_DRAFT ||
+                     (n->type == NOTICE_ELICITATION && !n->flag))) {
         AUTO(buf_release) struct buf key = BUF_INIT;
         b->waits = true;
         keymap_describe_first(&app->keymap, ACTION_NEXT_SESSION, &key);
@@ -522,6 +523,12 @@ static void take(struct app *app, struct notice *n)
         notify(app, INT64_MAX, text);
         app_touch_now(app, DIRTY_ALL);
         break;
+    case NOTICE_ELICITATION:
+        text = mem_printf(_("The MCP server %s asks you"), n->name);
+        if (!n->flag)
+            notify(app, INT64_MAX, text);
+        app_touch_now(app, DIRTY_ALL);
+        break;
     case NOTICE_OUTPUT:
         app->activity.command_ms = clock_mono_ms() - n->number;
         if (transcript_output(app->transcript, n->text, n->detail, n->flag, n->number))
@@ -578,8 +585,8 @@ void notices_take(struct app *app, struct notice *n)
      * NOTICE_SESSION tells which session is shown from now on. */
     bool of_one = (type == NOTICE_SESSION && !n->flag) || type == NOTICE_EVENT ||
                   type == NOTICE_PAGE || type == NOTICE_PROVIDER || type == NOTICE_BUSY ||
-                  type == NOTICE_APPROVAL || type == NOTICE_DRAFT || type == NOTICE_OUTPUT ||
-                  (type == NOTICE_TASKS && !n->flag);
+                  type == NOTICE_APPROVAL || type == NOTICE_ELICITATION || type == NOTICE_DRAFT ||
+                  type == NOTICE_OUTPUT || (type == NOTICE_TASKS && !n->flag);
     if (of_one && *n->session && *app->session.id && strcmp(n->session, app->session.id) != 0) {
         take_of_another(app, n);
     } else {

@@ -112,7 +112,9 @@ static void take_texts(struct plain *p)
         const struct slash_line line = slash_parse(text);
         p->leave_until_ms = 0;
         plain_typed(&p->out);
-        if (line.kind == SLASH_COMMAND)
+        if (plain_fills(p))
+            (void)plain_answer(p, text);
+        else if (line.kind == SLASH_COMMAND)
             plain_command(p, text);
         else if (plain_is_asked(p) && plain_answer(p, text))
             ;
@@ -182,7 +184,7 @@ static void end_input(struct plain *p)
     if (!plain_is_asked(p) && is_free(p))
         p->leaving = true;
     while (plain_is_asked(p))
-        (void)plain_answer(p, "no");
+        (void)plain_answer(p, NULL);
 }
 
 static bool run_loop(struct plain *p, struct error *e)

@@ -88,8 +88,10 @@ void plain_take_models(struct plain *p, struct operation_answer *a);
 
 /* The question that waits for an answer: a tool before it runs, the draft of a summary. */
 bool plain_is_asked(const struct plain *p);
-const char *plain_question(const struct plain *p);    /* one line, the prompt of the answer */
-bool plain_answer(struct plain *p, const char *text); /* false: the text is no answer */
+const char *plain_question(const struct plain *p); /* one line, the prompt of the answer */
+bool plain_fills(const struct plain *p);           /* any line is the value of a field */
+/* False: the text is no answer. NULL: nobody answers, which is a no. */
+bool plain_answer(struct plain *p, const char *text);
 void plain_forget_questions(struct plain *p);
 
 /* plain_commands.c */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "session/session_operations.h"
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
@@ -27,10 +28,27 @@ bool plain_is_asked(const struct plain *p)
     return approval_open(&p->approval.view) || p->reviewing;
 }
 
+static struct sheet *asked_sheet(const struct plain *p)
+{
+    return approval_open(&p->approval.view) ? p->approval.questions.items[0].sheet : NULL;
+}
+
+bool plain_fills(const struct plain *p)
+{
+    return asked_sheet(p) && sheet_fills(asked_sheet(p));
+}
+
 const char *plain_question(const struct plain *p)
 {
+    const struct sheet *sheet = asked_sheet(p);
     if (!approval_open(&p->approval.view))
         return _("Use this summary? yes, no, or again: ");
+    if (plain_fills(p))
+        return _("Value (an empty line keeps the present one, - leaves it out): ");
+    if (sheet && sheet->form.url)
+        return _("Agree? yes, no, or cancel: ");
+    if (sheet)
+        return _("Send it? yes, no, cancel, or fill (in the form): ");
     if (approval_is_of_project(&p->approval.questions.items[0]))
         return _("Trust them? no, yes (in this session), or project (always): ");
     return p->approval.questions.items[0].grant ? _("Allow it? yes, no, session, or project: ")
@@ -44,10 +62,18 @@ static void show_question(struct plain *p)
     const struct question *q = &p->approval.questions.items[0];
     auto_free char *title = approval_title(q);
     p->approval.shown_ms = clock_mono_ms();
-    plain_writef(&p->out, "%s:", title);
+    if (!plain_fills(p))
+        plain_writef(&p->out, "%s:", title);
     if (q->guarded)
         plain_writef(&p->out, _("! keys or tiro's own files: %s"), q->guarded);
     plain_write(&p->out, q->text);
+    if (plain_fills(p)) {
+        const struct sheet *s = q->sheet;
+        auto_free char *shown =
+            form_field_text(&s->form.fields.items[s->at], s->values.items[s->at], true);
+        auto_free char *value = utf8_clean_line(shown);
+        plain_writef(&p->out, _("Present value: %s"), *value ? value : "-");
+    }
     if (q->grant)
         plain_writef(&p->out,
                      _("With \"session\" you allow %s for this session, with \"project\" always in "
@@ -80,8 +106,52 @@ static const char *find_reason(const char *text)
     return no ? text + len + 1 + strspn(text + len + 1, " \t\n") : NULL;
 }
 
+/* A value of the field that is asked for, or what is done with the form. */
+static bool answer_form(struct plain *p, const char *text)
+{
+    struct sheet *sheet = asked_sheet(p);
+    bool yes = is_word(text, "yes", _("yes")), no = is_word(text, "no", _("no"));
+    bool cancel = is_word(text, "cancel", _("cancel")), fills = is_word(text, "fill", _("fill"));
+    if (sheet_fills(sheet)) {
+        auto_free char *present = sheet_typed(sheet);
+        bool taken = sheet_take(sheet, !text[strspn(text, " \t\n")] ? present
+                                       : strcmp(text, "-") == 0     ? ""
+                                                                    : text);
+        if (!taken) {
+            auto_free char *fault = utf8_clean_line(sheet->fault);
+            plain_write(&p->out, fault);
+        }
+    } else if (p->in.terminal && !no && clock_mono_ms() < p->approval.shown_ms + LOOK_MS) {
+        plain_write(&p->out, _("You began that line before the question; answer it now."));
+        return true;
+    } else if (!*text || !(yes || no || cancel || fills)) {
+        return !*text;
+    } else if (no || cancel || (yes && sheet_missing(sheet) == sheet->form.fields.len)) {
+        auto_free char *content = NULL, *id = mem_strdup(p->approval.questions.items[0].id);
+        const struct elicitation_decide_params answer = sheet_answer(sheet,
+                                                                     yes  ? ELICITATION_ACCEPT
+                                                                     : no ? ELICITATION_DECLINE
+                                                                          : ELICITATION_CANCEL,
+                                                                     &content);
+        plain_send(p, &operation_elicitation_decide, &answer);
+        approval_over(&p->approval, id);
+        show_question(p);
+        return true;
+    } else {
+        sheet_show(sheet, yes ? sheet_missing(sheet) : 0);
+    }
+    approval_write_sheet(&p->approval);
+    show_question(p);
+    return true;
+}
+
 bool plain_answer(struct plain *p, const char *text)
 {
+    if (!text && plain_fills(p))
+        sheet_show(asked_sheet(p), asked_sheet(p)->form.fields.len);
+    text = text ? text : "no";
+    if (asked_sheet(p))
+        return answer_form(p, text);
     bool tool = approval_open(&p->approval.view);
     const char *reason = tool ? find_reason(text) : NULL;
     bool yes = is_word(text, "yes", _("yes")), no = reason || is_word(text, "no", _("no"));
@@ -403,11 +473,12 @@ void plain_take(struct plain *p, struct notice *n)
         take_busy(p, n);
         break;
     case NOTICE_APPROVAL:
+    case NOTICE_ELICITATION:
         if (!asked)
             plain_drain(p);
         approval_ask(&p->approval, n);
         if (!asked)
-            show_question(p);
+            show_question(p); /* where a form is over, there may be none */
         break;
     case NOTICE_DRAFT:
         plain_drain(p);

@@ -1,5 +1,6 @@
 #include "ui/view/approval.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,18 @@ enum {
     MOST_EMPTY = 3,   /* lines one after the other */
     RULE_LEAD = 3
 };
+
+/* NULL stays NULL. */
+static char *reveal(const char *text, enum utf8_clean_mode mode)
+{
+    AUTO(buf_release) struct buf revealed = BUF_INIT;
+    struct buf out = BUF_INIT;
+    if (!text)
+        return NULL;
+    utf8_reveal(&revealed, text, strlen(text), mode);
+    charset_reveal(&out, revealed.data, revealed.len);
+    return buf_take(&out);
+}
 
 /* --- the text --------------------------------------------------------------------------------- */
 
@@ -122,12 +135,17 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
     bool project = approval_is_of_project(&a->questions.items[0]);
     auto_free char *session = grant ? mem_printf(_("allow %s for this session"), grant) : NULL;
     auto_free char *always = grant ? mem_printf(_("allow %s always in this project"), grant) : NULL;
+    const struct sheet *sheet = a->questions.items[0].sheet;
+    bool fields = sheet && sheet->form.fields.len > 0;
+    const char *agree = !sheet || (fields && sheet_missing(sheet) < sheet->form.fields.len) ? NULL
+                        : sheet->form.url ? _("agree")
+                                          : _("send it");
     AUTO(buf_release) struct buf above = BUF_INIT;
     keymap_describe_first(keymap, ACTION_ALLOW_SESSION, &above);
     const struct {
         enum action action;
         const char *what; /* NULL: not offered */
-    } keys[3][5] = {
+    } keys[4][5] = {
         {{ACTION_DECLINE, _("decline")},
          {ACTION_DECLINE_WHY, _("with a reason")},
          {ACTION_PAGE_DOWN, _("next page")},
@@ -142,8 +160,13 @@ static void key_rows(const struct approval *a, const struct keymap *keymap, bool
          {ACTION_PAGE_DOWN, read ? NULL : _("next page")},
          {ACTION_ALLOW_ONCE, read ? _("run them in this session") : NULL},
          {ACTION_ALLOW_PROJECT, read ? _("trust this directory") : _("trust, after the last page")},
-         {ACTION_ALLOW_SESSION, NULL}}};
-    size_t row = project ? 2 : read;
+         {ACTION_ALLOW_SESSION, NULL}},
+        {{ACTION_DECLINE, _("decline")},
+         {ACTION_SEND, fields ? _("fill in the form") : NULL},
+         {ACTION_ALLOW_ONCE, read ? agree : NULL},
+         {ACTION_PAGE_DOWN, read ? NULL : _("next page")},
+         {ACTION_CANCEL, _("cancel")}}};
+    size_t row = sheet ? 3 : project ? 2 : read;
     rows_clear(out);
     for (size_t i = 0; i < 5; i++) {
         AUTO(buf_release) struct buf text = BUF_INIT;
@@ -175,7 +198,7 @@ static size_t count_key_rows(const struct approval *a, const struct keymap *keym
     key_rows(a, keymap, false, width, &keys);
     count = keys.list.len > count ? keys.list.len : count;
     rows_release(&keys);
-    return count;
+    return a->explains && a->questions.items[0].sheet && count < 2 ? 2 : count;
 }
 
 /* In place of the keys, and of as many rows, while they do not count. */
@@ -199,18 +222,22 @@ static void reason_rows(struct approval *a, const struct keymap *keymap, size_t 
     int caret;
     keymap_describe_first(keymap, ACTION_SEND, &send);
     keymap_describe_first(keymap, ACTION_CANCEL, &back);
-    auto_free char *hint = mem_printf(_("%s declines, %s goes back"), send.data, back.data);
+    const struct sheet *sheet = a->questions.items[0].sheet;
+    auto_free char *hint =
+        mem_printf(sheet ? _("%s goes on, %s goes back") : _("%s declines, %s goes back"),
+                   send.data, back.data);
+    auto_free char *fault = sheet && sheet->fault ? reveal(sheet->fault, UTF8_ONE_LINE) : NULL;
     size_t room = width > MARGIN ? (size_t)width - MARGIN : 1;
     rows_begin(out);
     rows_addstr(out, " ", STYLE_OVERLAY, 0);
-    size_t used = rows_add_cut(out, _("why not: "), room, STYLE_PROMPT);
+    size_t used = rows_add_cut(out, sheet ? "> " : _("why not: "), room, STYLE_PROMPT);
     (void)edit_line(out, a->reason, room - used, &caret);
     a->view.caret.col = 2 * MARGIN + (int)used + caret; /* behind the frame */
     for (size_t i = 1; i < count; i++) {
         rows_begin(out);
         rows_addstr(out, " ", STYLE_OVERLAY, 0);
         if (i == 1)
-            rows_add_cut(out, hint, room, STYLE_DIM);
+            rows_add_cut(out, fault ? fault : hint, room, fault ? STYLE_WARNING : STYLE_DIM);
     }
 }
 
@@ -231,6 +258,10 @@ char *approval_title(const struct question *q)
                 {"network", N_("The model wants to use the network")},
                 {NULL, N_("The model wants to use a tool")}};
     size_t i = 0;
+    if (q->sheet) {
+        auto_free char *title = sheet_title(q->sheet);
+        return utf8_clean_line(title);
+    }
     if (approval_is_of_project(q))
         return mem_strdup(_("Do you trust the programs of this project?"));
     while (rows[i].class_name && strcmp(rows[i].class_name, q->class_name) != 0)
@@ -349,6 +380,7 @@ static void question_release(struct question *q)
     free(q->text);
     free(q->guarded);
     free(q->grant);
+    sheet_free(q->sheet);
 }
 
 void approval_release(struct view *view)
@@ -361,20 +393,47 @@ void approval_release(struct view *view)
     rows_release(&a->rows);
 }
 
-/* NULL stays NULL. */
-static char *reveal(const char *text, enum utf8_clean_mode mode)
+/* A question whose text is that of its sheet; without one, nothing is asked. */
+static void ask_form(struct approval *a, const struct notice *n)
 {
-    AUTO(buf_release) struct buf revealed = BUF_INIT;
-    struct buf out = BUF_INIT;
-    if (!text)
-        return NULL;
-    utf8_reveal(&revealed, text, strlen(text), mode);
-    charset_reveal(&out, revealed.data, revealed.len);
-    return buf_take(&out);
+    auto_free char *id = mem_printf("form:%" PRId64, n->number);
+    struct sheet *sheet = n->flag ? NULL : sheet_new(n);
+    if (n->flag)
+        (void)approval_over(a, id);
+    if (!sheet)
+        return;
+    struct question q = {.id = mem_strdup(id),
+                         .tool = mem_strdup(""),
+                         .class_name = mem_strdup(""),
+                         .text = mem_strdup(""),
+                         .sheet = sheet};
+    vec_push(&a->questions, q);
+    if (a->questions.len == 1) {
+        approval_hidden(a);
+        approval_write_sheet(a);
+    }
+}
+
+void approval_write_sheet(struct approval *a)
+{
+    struct question *q = &a->questions.items[0];
+    auto_free char *text = sheet_text(q->sheet);
+    auto_free char *typed = sheet_fills(q->sheet) ? sheet_typed(q->sheet) : NULL;
+    mem_replace(&q->text, reveal(text, UTF8_MULTILINE));
+    editor_start(a->reason, typed);
+    editor_set_caret(a->reason, SIZE_MAX);
+    a->explains = sheet_fills(q->sheet);
+    a->width = 0;
+    a->top = 0;
+    a->read = false;
 }
 
 void approval_ask(struct approval *a, const struct notice *n)
 {
+    if (n->type == NOTICE_ELICITATION) {
+        ask_form(a, n);
+        return;
+    }
     const char *args = n->args ? n->args : "", *text = n->preview;
     AUTO(buf_release) struct buf pretty = BUF_INIT;
     if (!text || !*text) { /* a tool without words of its own is shown by its arguments */
@@ -411,6 +470,8 @@ bool approval_over(struct approval *a, const char *id)
         if (i == 0) {
             leave_reason(a);
             approval_hidden(a);
+            if (a->questions.len > 0 && a->questions.items[0].sheet)
+                approval_write_sheet(a);
         }
         return true;
     }
@@ -488,16 +549,39 @@ static void answer(struct approval *a, enum approval_answer decision)
                    NULL);
 }
 
-/* The line of the reason takes all keys except those that move in the text above. */
+static void answer_form(struct approval *a, enum elicitation_action action)
+{
+    auto_free char *id = mem_strdup(a->questions.items[0].id), *content = NULL;
+    const struct elicitation_decide_params params =
+        sheet_answer(a->questions.items[0].sheet, action, &content);
+    approval_over(a, id);
+    (void)view_ask(&a->view, &operation_elicitation_decide, &params, NULL);
+}
+
+/* Asks for a field, or (the number of fields) shows all. */
+static void show_field(struct approval *a, size_t at)
+{
+    sheet_show(a->questions.items[0].sheet, at);
+    approval_write_sheet(a);
+}
+
+/* The line takes all keys except those that move in the text above. */
 static void take_reason_key(struct approval *a, enum action action, const struct key *key)
 {
     bool empty = editor_len(a->reason) == 0;
-    if (action == ACTION_SEND)
+    struct sheet *sheet = a->questions.items[0].sheet;
+    bool back = action == ACTION_CANCEL || (empty && action == ACTION_CLEAR);
+    if (sheet && action == ACTION_SEND) {
+        if (sheet_take(sheet, editor_text(a->reason)))
+            approval_write_sheet(a);
+    } else if (sheet && back) {
+        show_field(a, sheet->form.fields.len);
+    } else if (action == ACTION_SEND)
         answer(a, ANSWER_DENY);
-    else if (action == ACTION_CANCEL || (empty && action == ACTION_CLEAR))
+    else if (back)
         leave_reason(a);
     else if (key->code != K_CLICK && !move_by_action(a, action))
-        (void)edit_line_key(a->reason, REASON_BYTES, action, key);
+        (void)edit_line_key(a->reason, sheet ? FORM_TEXT_MAX : REASON_BYTES, action, key);
 }
 
 /* Once keys count, a key is an answer, or a letter that moves in a text longer than its page, or
@@ -513,6 +597,11 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     a->drafted = host->drafting(host->app);
     if (a->questions.len == 0 || a->shown_ms == 0)
         return false;
+    struct sheet *sheet = a->questions.items[0].sheet;
+    if (sheet && action == ACTION_CANCEL) {
+        answer_form(a, ELICITATION_CANCEL);
+        return true;
+    }
     if (action == ACTION_CANCEL || action == ACTION_CLEAR) {
         host->act(host->app, ACTION_CANCEL);
         return true;
@@ -538,7 +627,17 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
                                                           : ACTION_NONE;
     bool once = word == ACTION_ALLOW_ONCE, always = word == ACTION_ALLOW_PROJECT;
     bool project = a->questions.len > 0 && approval_is_of_project(&a->questions.items[0]);
-    if (word == ACTION_DECLINE) {
+    if (sheet && counts && action == ACTION_SEND && sheet->form.fields.len > 0) {
+        show_field(a, 0);
+    } else if (sheet && word == ACTION_DECLINE) {
+        answer_form(a, ELICITATION_DECLINE);
+    } else if (sheet && once) {
+        size_t missing = sheet_missing(sheet);
+        if (missing < sheet->form.fields.len)
+            show_field(a, missing);
+        else if (a->read)
+            answer_form(a, ELICITATION_ACCEPT);
+    } else if (word == ACTION_DECLINE) {
         answer(a, ANSWER_DENY);
     } else if (word == ACTION_DECLINE_WHY) {
         a->explains = !project;
@@ -562,7 +661,7 @@ static void notice(struct view *view, struct notice *n)
     bool over = type == EVENT_TURN_STARTED || type == EVENT_TURN_COMPLETED ||
                 type == EVENT_TURN_FAILED || type == EVENT_INTERRUPTED ||
                 (n->type == NOTICE_BUSY && !n->flag) || (n->type == NOTICE_SESSION && n->flag);
-    if (n->type == NOTICE_APPROVAL)
+    if (n->type == NOTICE_APPROVAL || n->type == NOTICE_ELICITATION)
         approval_ask(a, n);
     else if (type == EVENT_TOOL_EXECUTION_COMPLETED && approval_over(a, n->event->id))
         view_touch(view);

@@ -1,4 +1,5 @@
-/* Tools that ask before they run: the question over the transcript, and the keys that answer it.
+/* Tools that ask before they run, and forms of MCP servers: the question over the transcript, and
+ * the keys that answer it.
  *
  * A question comes while a person may be writing, so its keys count only while they are shown: when
  * no text is begun, and neither the question nor a key came in the last APPROVAL_PAUSE_MS; or after
@@ -9,6 +10,7 @@
 #define UI_APPROVAL_H
 
 #include "base/vec.h"
+#include "ui/view/sheet.h"
 #include "ui/view/view.h"
 
 enum {
@@ -22,6 +24,7 @@ struct question {
     char *text;    /* the whole deed of the call, without invisible characters (utf8_reveal()) */
     char *guarded; /* the guarded place that the call reaches (agent/approval.h); NULL: none */
     char *grant;   /* the calls that "session" and "project" allow; NULL: neither is offered */
+    struct sheet *sheet; /* a form of an MCP server; NULL: a tool or the project asks */
 };
 
 struct approval {
@@ -33,7 +36,7 @@ struct approval {
     int64_t shown_ms;               /* its first frame; 0: none yet */
     int64_t key_ms;                 /* the last key that was not the question's; 0: none */
     bool read;                      /* the last row of the text was on the screen */
-    bool explains;                  /* the person writes the reason of a refusal */
+    bool explains;                  /* the person writes: the reason of a refusal, or a field */
     struct editor *reason;
 
     struct rows text; /* the text of the question, laid out for `width`; 0: not laid out */
@@ -51,8 +54,11 @@ bool approval_is_of_project(const struct question *q);
 /* "The model wants to write (write_file)"; the caller frees. */
 char *approval_title(const struct question *q);
 
-/* Adds the question of a NOTICE_APPROVAL. */
+/* Adds the question of a NOTICE_APPROVAL, or adds or removes that of a NOTICE_ELICITATION. */
 void approval_ask(struct approval *a, const struct notice *n);
+
+/* After the sheet of the first question has changed. */
+void approval_write_sheet(struct approval *a);
 
 /* Removes the question about this call. False: there is none. */
 bool approval_over(struct approval *a, const char *id);

@@ -19,5 +19,6 @@ libtui_a_SOURCES += \
 	ui/view/sessions.c ui/view/sessions.h \
 	ui/view/sessions_private.h \
 	ui/view/sessions_rows.c \
+	ui/view/sheet.c ui/view/sheet.h \
 	ui/view/status.c ui/view/status.h \
 	ui/view/view.c ui/view/view.h
