@@ -37,7 +37,7 @@ enum mcp_era { MCP_ERA_UNKNOWN, MCP_ERA_MODERN, MCP_ERA_LEGACY }; /* of the prot
 enum mcp_phase { MCP_SILENT, MCP_DISCOVERS, MCP_INITIALIZES, MCP_LISTS, MCP_WORKS };
 
 struct mcp_running {
-    uint64_t number;        /* the caller's; 0: there is none */
+    uint64_t number; /* the caller's; 0: there is none */
     enum mcp_ask what;
     char *name, *args;      /* JSON */
     int64_t ask;            /* its request; 0: not sent yet */
@@ -60,7 +60,7 @@ struct mcp_client {
     pthread_mutex_t lock; /* of the next three */
     struct mcp_view view; /* without its log */
     struct mcp_offers offers;
-    bool asks;            /* a question to the person waits */
+    bool asks; /* a question to the person waits */
     struct buf log;
 
     /* --- the thread's --- */
