@@ -9,6 +9,7 @@ SUITE_TESTS = \
 	tests/test_serve_http.c \
 	tests/test_screen_compaction.c \
 	tests/test_screen_stream.c \
+	tests/test_screen_mentions.c \
 	tests/test_screen_terminal.c \
 	tests/test_screen_memory.c \
 	tests/test_follow_crash.c \

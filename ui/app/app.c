@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/session_operations.h"
+#include "ui/app/mentions.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 
@@ -178,7 +179,7 @@ void app_release(struct app *app)
     vec_release(&app->background);
     transcript_free(app->transcript);
     editor_free(app->editor);
-    vec_free_each(&app->corpora);
+    mentions_state_free(app->mentions);
     worker_leave(app->errands->worker); /* a thread that hangs is left to the process's end */
     drop_errands(app->errands);
     keymap_release(&app->keymap);
@@ -290,7 +291,6 @@ void app_edited(struct app *app)
     app->draft_at = now + DRAFT_MS;
     if (app->draft_at > app->draft_since + DRAFT_MAX_MS)
         app->draft_at = app->draft_since + DRAFT_MAX_MS;
-    app->completion_closed = app->completion_closed && editor_text(app->editor)[0] == '/';
     if (app->follow_edit)
         app->follow_edit(app);
     app_touch_now(app, DIRTY_EDITOR);

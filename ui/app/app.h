@@ -178,9 +178,9 @@ struct app {
     app_answer *take_older; /* takes their answer; dispatch_init() */
     bool stop_asked;        /* by /stop, which reports that nothing runs */
     struct turn_search turns;
-    bool completion_wanted; /* Tab waits for a listing */
-    bool completion_closed; /* Esc, or a command that was refused, closed the popup */
-    VEC(char *) corpora;    /* "corpus:NAME" of the last listing */
+    bool completion_wanted;         /* Tab waits for a listing */
+    bool completion_closed;         /* Esc, or a command that was refused, closed the popup */
+    struct mention_state *mentions; /* mentions.h */
     struct errands *errands;
 
     VEC(struct learned_card) cards; /* the newest last */

@@ -1,70 +1,23 @@
 #include "ui/app/completion.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
-#include "session/corpus_operations.h"
 #include "session/session_operations.h"
+#include "ui/app/mentions.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 
-enum { PATH_ENTRIES_MAX = 2000 }; /* of one directory; the rest is left out */
-
-/* Reads a directory on a worker, so that a slow disk never blocks the keyboard. */
-struct path_listing {
-    struct errand errand;
-    char *directory;   /* as it was asked for; "": the working directory */
-    VEC(char *) names; /* sorted; directories end in "/". None where it cannot be read */
-};
-
-static void release_listing(struct errand *e)
-{
-    struct path_listing *l = (struct path_listing *)e;
-    vec_free_each(&l->names);
-    free(l->directory);
-    free(l);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void read_directory(struct errand *e)
-{
-    struct path_listing *l = (struct path_listing *)e;
-    DIR *dir = opendir(*l->directory ? l->directory : ".");
-    if (!dir)
-        return;
-    for (struct dirent *entry; l->names.len < PATH_ENTRIES_MAX && (entry = readdir(dir));) {
-        const char *name = entry->d_name;
-        struct stat status;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-            continue;
-        auto_free char *path = mem_printf("%s%s", l->directory, name);
-        bool directory = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-        vec_push(&l->names, mem_printf("%s%s", name, directory ? "/" : ""));
-    }
-    closedir(dir);
-    if (l->names.len > 0)
-        qsort(l->names.items, l->names.len, sizeof *l->names.items, by_name);
-}
-
-/* "@corpus:NAME" in a message names a corpus. */
-#define CORPUS_MARK "corpus:"
-
 /* The word before the caret that a completion replaces. */
-enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_CORPUS, PLACE_PATH };
+enum place { PLACE_NONE, PLACE_COMMAND, PLACE_ARGUMENT, PLACE_MENTION };
 struct target {
     enum place place;
     size_t from;  /* first byte that a completion replaces; it ends at the caret */
-    char *word;   /* from there to the caret */
+    char *word;   /* from there to the caret; of a mention: its name so far */
     char *before; /* earlier arguments of a command that takes several; NULL: none */
     const struct slash_command *command;
 };
@@ -80,10 +33,9 @@ static struct target find_target(const struct app *app)
     if (line.kind == SLASH_COMMAND && caret <= 1 + line.name_len) {
         t.place = PLACE_COMMAND;
         t.from = 1;
-    } else if (text[from] == '@' && from < caret) {
-        bool corpus = strncmp(text + from + 1, CORPUS_MARK, sizeof CORPUS_MARK - 1) == 0;
-        t.place = corpus ? PLACE_CORPUS : PLACE_PATH;
-        t.from = from + 1;
+    } else if (mentions_at_caret(app, &t.from, &t.word)) {
+        t.place = PLACE_MENTION;
+        return t;
     } else if (line.kind == SLASH_COMMAND && caret >= line.arguments) {
         t.command = slash_find(text + 1, line.name_len);
         t.place = t.command && t.command->kind != ARGUMENT_OTHER ? PLACE_ARGUMENT : PLACE_NONE;
@@ -107,17 +59,21 @@ static void release(struct target *t)
     free(t->before);
 }
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* A path that ends in a slash, or the mark of corpora, is continued; all else is complete. */
+/* A folder is continued, unless its whole name was typed already. */
 static void replace(struct app *app, const struct target *t, const char *text)
 {
-    bool done = t->place != PLACE_PATH || !strchr("/:", text[strlen(text) - 1]);
-    auto_free char *whole = mem_printf("%s%s", text, done ? " " : "");
-    editor_replace(app->editor, t->from, editor_caret(app->editor), whole);
+    AUTO(buf_release) struct buf whole = BUF_INIT;
+    bool mention = t->place == PLACE_MENTION, folder = text[strlen(text) - 1] == '/';
+    bool goes_on = mention && folder && strcmp(text, t->word) != 0;
+    if (mention)
+        mention_add(&whole, text);
+    else
+        buf_addstr(&whole, text);
+    if (goes_on)
+        buf_trim_end(&whole, "\""); /* the quote is closed behind the file's name */
+    else
+        buf_addch(&whole, ' ');
+    editor_replace(app->editor, t->from, editor_caret(app->editor), whole.data);
     app_edited(app);
 }
 
@@ -263,68 +219,30 @@ static void offer_arguments(struct app *app, const struct target *t)
     offer(app, t, list, true);
 }
 
-/* The part of the word up to its last slash. */
-static char *directory_of(const char *word)
+/* The list is offered at each key, and once it has been read. A name that is complete needs none,
+ * so that Enter sends the message. */
+static void offer_mentions(struct app *app, const struct target *t, bool asked)
 {
-    const char *slash = strrchr(word, '/');
-    return mem_strndup(word, slash ? (size_t)(slash - word) + 1 : 0);
-}
-
-static void offer_paths(struct app *app, struct errand *e)
-{
-    const struct path_listing *listing = (const struct path_listing *)e;
-    AUTO(release) struct target t = find_target(app);
-    auto_free char *directory = t.place == PLACE_PATH ? directory_of(t.word) : NULL;
-    if (directory && strcmp(directory, listing->directory) == 0) {
-        const char *prefix = t.word + strlen(directory);
-        struct list *list = list_new(LIST_POPUP, NULL);
-        for (size_t i = 0; i < listing->names.len; i++) {
-            const char *name = listing->names.items[i];
-            if (!begins(name, prefix) || (*name == '.' && *prefix != '.'))
-                continue;
-            auto_free char *path = mem_printf("%s%s", directory, name);
-            list_add(list, name, NULL, path);
-        }
-        if (!*directory && *t.word)
-            list_add_match(list, t.word, CORPUS_MARK, _("a corpus"));
-        offer(app, &t, list, true);
-    }
-}
-
-static bool take_corpora(struct app *app, struct operation_answer *a, const char *words)
-{
-    const struct corpus_list *listed = a->result;
-    vec_free_each(&app->corpora);
-    for (size_t i = 0; !words && i < listed->items.len; i++)
-        vec_push(&app->corpora, mem_printf(CORPUS_MARK "%s", listed->items.items[i].name));
-    completion_listed(app);
-    return true;
+    struct list *list = list_new(LIST_POPUP, NULL);
+    bool known = mentions_list(app, list, t->word);
+    bool complete = !asked && list_count(list) == 1 && strcmp(list_value(list), t->word) == 0;
+    app->completion_wanted = asked && !known;
+    if (complete)
+        list_clear(list);
+    offer(app, t, list, asked && known);
 }
 
 bool completion_start(struct app *app)
 {
     AUTO(release) struct target t = find_target(app);
-    bool wanted = app->completion_wanted; /* the names have come */
     app->completion_wanted = false;
     app->completion_closed = false;
     if (t.place == PLACE_COMMAND) {
         offer_commands(app, &t, true);
     } else if (t.place == PLACE_ARGUMENT) {
         offer_arguments(app, &t);
-    } else if (t.place == PLACE_CORPUS && wanted) {
-        struct list *list = list_new(LIST_POPUP, NULL);
-        for (size_t i = 0; i < app->corpora.len; i++)
-            list_add_match(list, t.word, app->corpora.items[i], NULL);
-        offer(app, &t, list, true);
-    } else if (t.place == PLACE_CORPUS) { /* listed anew each time: others may have been added */
-        app->completion_wanted = true;
-        (void)app_ask(app, &operation_corpus_list, NULL, take_corpora);
-    } else if (t.place == PLACE_PATH) {
-        struct path_listing *l = mem_alloc(sizeof *l);
-        l->errand =
-            (struct errand){.run = read_directory, .done = offer_paths, .release = release_listing};
-        l->directory = directory_of(t.word);
-        errand_start(app->errands, &l->errand);
+    } else if (t.place == PLACE_MENTION) {
+        offer_mentions(app, &t, true);
     }
     return t.place != PLACE_NONE;
 }
@@ -333,16 +251,26 @@ void completion_follow(struct app *app)
 {
     AUTO(release) struct target t = find_target(app);
     app->completion_wanted = false;
+    app->completion_closed =
+        app->completion_closed && (t.place == PLACE_MENTION || *editor_text(app->editor) == '/');
     if (t.place == PLACE_COMMAND && !*t.word)
         completion_ask_skills(app); /* others may have been added */
     if (t.place == PLACE_COMMAND && !app->completion_closed)
         offer_commands(app, &t, false);
+    else if (t.place == PLACE_MENTION && !app->completion_closed)
+        offer_mentions(app, &t, false);
     else if (list_view_find(&app->views, LIST_COMPLETION))
         app_close_list(app);
+    mentions_follow(app);
 }
 
 void completion_listed(struct app *app)
 {
-    if (app->completion_wanted && !views_holder(&app->views)) /* keys go to the editor */
+    AUTO(release) struct target t = find_target(app);
+    if (views_holder(&app->views)) /* keys do not go to the editor */
+        return;
+    if (app->completion_wanted)
         (void)completion_start(app);
+    else if (t.place == PLACE_MENTION && !app->completion_closed)
+        offer_mentions(app, &t, false);
 }

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/find.h"
+#include "ui/app/mentions.h"
 #include "ui/term/rows.h"
 #include "ui/term/term.h"
 #include "ui/text/editor.h"
@@ -387,6 +388,12 @@ static void draw_editor(struct app *app)
         put_rows(shown.editor_top, 0, 1, shown.cols, &rows, STYLE_OVERLAY);
     }
     int top = shown.editor_top + announced, height = shown.editor_rows - announced;
+    AUTO(rows_release) struct rows mentions;
+    rows_init(&mentions);
+    if (height > 1 && mentions_row(app, (size_t)(shown.cols - PROMPT_COLUMNS - 1), &mentions)) {
+        int row = top + --height, used = put(row, 0, PROMPT_COLUMNS, "  ", STYLE_EDITOR);
+        put_row_within(row, used, shown.cols - used, &mentions, 0, STYLE_EDITOR);
+    }
     struct editor_view view = editor_layout(app->editor, shown.cols - PROMPT_COLUMNS - 1, height);
     for (int i = 0; i < height; i++) {
         int row = top + i;
@@ -461,6 +468,9 @@ static void lay_out(struct app *app)
         int width = cols > PROMPT_COLUMNS + 2 ? cols - PROMPT_COLUMNS - 1 : 1;
         size_t most = editor_layout(app->editor, width, rows > 3 ? rows / 3 : 1).row_count;
         most += draft_review_pending(&app->draft.view); /* its announcement */
+        AUTO(rows_release) struct rows mentions;
+        rows_init(&mentions);
+        most += mentions_row(app, (size_t)width, &mentions);
         wanted = most < 1000 ? (int)most : 1000;
     }
     int pane_cols = memory_view_is_open(app->memory) ? layout_pane_columns(cols) : 0;

@@ -142,8 +142,10 @@ void message_send(struct app *app, const char *text)
         return;
     editor_history_add(app->editor, text);
     if (!app->activity.busy) {
-        start_turn(app, &operation_turn_start,
-                   &(struct turn_start_params){.text = text, .origin = INPUT_TYPED});
+        struct turn_start_params params = {.text = text, .origin = INPUT_TYPED};
+        mentions_find(text, &params.attach);
+        start_turn(app, &operation_turn_start, &params);
+        mentions_release(&params.attach);
         return;
     }
     char *joined = app->waiting ? mem_printf("%s\n\n%s", app->waiting, text) : mem_strdup(text);
@@ -203,8 +205,10 @@ void message_replace(struct app *app, const char *text)
     }
     message_keep(app);
     editor_history_add(app->editor, text);
-    start_turn(app, &operation_turn_retry,
-               &(struct turn_retry_params){.text = text, .origin = INPUT_TYPED});
+    struct turn_retry_params params = {.text = text, .origin = INPUT_TYPED};
+    mentions_find(text, &params.attach);
+    start_turn(app, &operation_turn_retry, &params);
+    mentions_release(&params.attach);
 }
 
 /* Turns by their number */
