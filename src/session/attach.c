@@ -171,7 +171,7 @@ static bool add_text(struct conversation *c, int fd, const char *label, const ch
                                          .deadline_ms = clock_mono_ms() + READ_MS,
                                          .wakeup = &c->wakeup};
     if (!builtin_read(&context, fd, label, path, from, last - from + 1, &text))
-        return err_set(e, ERR_FILE_ERROR, "%.200s cannot be attached", text.data);
+        return err_set(e, ERR_FILE_ERROR, "%.200s; it cannot be attached", text.data);
     bool cut = text.len > room;
     if (cut) { /* at the end of a line, if there is one */
         size_t keep = utf8_cut_bytes(text.data, text.len, room), end = keep;
