@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "session/session_operations.h"
-#include "ui/app/mentions.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 
@@ -169,6 +168,13 @@ void app_forget_cards(struct app *app)
     app->reworded = NULL;
 }
 
+void mention_looks_release(struct mention_looks *l)
+{
+    for (size_t i = 0; i < l->items.len; i++)
+        free(l->items.items[i].name);
+    vec_release(&l->items);
+}
+
 void app_release(struct app *app)
 {
     app_forget_cards(app);
@@ -179,7 +185,11 @@ void app_release(struct app *app)
     vec_release(&app->background);
     transcript_free(app->transcript);
     editor_free(app->editor);
-    mentions_state_free(app->mentions);
+    mentions_release(&app->mentions.files);
+    mentions_release(&app->mentions.folders);
+    mentions_release(&app->mentions.corpora);
+    mention_looks_release(&app->mentions.looks);
+    free(app->mentions.place);
     worker_leave(app->errands->worker); /* a thread that hangs is left to the process's end */
     drop_errands(app->errands);
     keymap_release(&app->keymap);

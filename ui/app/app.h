@@ -10,6 +10,7 @@
 #include "base/entropy.h"
 #include "base/vec.h"
 #include "base/worker.h"
+#include "session/attach.h"
 #include "session/engine.h"
 #include "ui/app/run.h"
 #include "ui/term/keymap.h"
@@ -93,6 +94,28 @@ struct turn_search {
     size_t number;
 };
 
+/* The mentions of files (mentions.h). */
+struct mention_looks {
+    VEC(struct mention_look {
+        char *name;
+        struct attach_look look;
+        bool known;
+    })
+    items;
+};
+void mention_looks_release(struct mention_looks *l);
+struct mention_state {
+    struct mentions files, folders; /* that can be mentioned, in order */
+    char *place;                    /* where they are; NULL: never read */
+    int64_t read_ms;                /* monotonic */
+    bool reading;
+    struct mentions corpora; /* "corpus:NAME" */
+    int64_t corpora_ms;      /* monotonic, when they were asked for; 0: never */
+    bool corpora_known;
+    struct mention_looks looks; /* of the text in the editor */
+    bool looking;
+};
+
 /* The view before a jump (way_back_go() in turns.h). */
 struct place_left {
     char session[UUID_LEN + 1];
@@ -165,6 +188,7 @@ struct app {
     struct view_host host;                /* panes_init() */
     struct pane_host pane_host;           /* likewise */
     void (*follow_edit)(struct app *app); /* updates the completion; dispatch_init() */
+    void (*listed)(struct app *app);      /* a listing that it waits for has come; likewise */
     struct view *memory;                  /* F2; in views */
     struct transcript_place jump;         /* shown once its page has come; seq 0: none */
     struct way_back way_back;
@@ -178,9 +202,9 @@ struct app {
     app_answer *take_older; /* takes their answer; dispatch_init() */
     bool stop_asked;        /* by /stop, which reports that nothing runs */
     struct turn_search turns;
-    bool completion_wanted;         /* Tab waits for a listing */
-    bool completion_closed;         /* Esc, or a command that was refused, closed the popup */
-    struct mention_state *mentions; /* mentions.h */
+    bool completion_wanted; /* Tab waits for a listing */
+    bool completion_closed; /* Esc, or a command that was refused, closed the popup */
+    struct mention_state mentions;
     struct errands *errands;
 
     VEC(struct learned_card) cards; /* the newest last */

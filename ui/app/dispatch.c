@@ -417,5 +417,6 @@ void dispatch_init(struct app *app)
     app->host.write = write_text;
     app->pane_host.type = type_again;
     app->follow_edit = completion_follow;
+    app->listed = completion_listed;
     app->take_older = notices_take_older;
 }

@@ -14,7 +14,6 @@
 #include "base/utf8.h"
 #include "session/attach.h"
 #include "session/corpus_operations.h"
-#include "ui/app/completion.h"
 #include "ui/app/slash.h"
 #include "ui/text/format.h"
 
@@ -26,50 +25,6 @@ enum {
     REST_COLUMNS = 4, /* of "  +2" */
     FRESH_MS = 5000   /* so long the list is not read again */
 };
-
-struct chip {
-    char *name;
-    struct attach_look look;
-    bool known;
-};
-
-struct mention_state {
-    struct mentions files, folders; /* that can be mentioned, in order */
-    char *place;                    /* where they are; NULL: never read */
-    int64_t read_ms;                /* monotonic */
-    bool reading;
-    VEC(char *) corpora; /* "corpus:NAME" */
-    int64_t corpora_ms;  /* monotonic, when they were asked for; 0: never */
-    bool corpora_known;
-    VEC(struct chip) chips; /* of the text in the editor */
-    bool looking;
-};
-
-static struct mention_state *state_of(struct app *app)
-{
-    if (!app->mentions)
-        app->mentions = mem_alloc(sizeof *app->mentions);
-    return app->mentions;
-}
-
-static void release_chips(struct chip *items, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(items[i].name);
-    free(items);
-}
-
-void mentions_state_free(struct mention_state *m)
-{
-    if (!m)
-        return;
-    mentions_release(&m->files);
-    mentions_release(&m->folders);
-    release_chips(m->chips.items, m->chips.len);
-    vec_free_each(&m->corpora);
-    free(m->place);
-    free(m);
-}
 
 static const char *directory_of(const struct app *app)
 {
@@ -139,10 +94,16 @@ static char *key_of(const char *place, const char *prefix)
     return mem_printf("%s%s%s", place, prefix ? "//" : "", prefix ? prefix : "");
 }
 
+static void tell_listed(struct app *app)
+{
+    if (app->listed)
+        app->listed(app);
+}
+
 static void take_names(struct app *app, struct errand *e)
 {
     struct listing *l = (struct listing *)e;
-    struct mention_state *m = state_of(app);
+    struct mention_state *m = &app->mentions;
     m->reading = false;
     if (e->refused)
         return;
@@ -154,18 +115,18 @@ static void take_names(struct app *app, struct errand *e)
     free(m->place);
     m->place = key_of(l->place, l->prefix);
     m->read_ms = clock_mono_ms();
-    completion_listed(app);
+    tell_listed(app);
 }
 
 static bool take_corpora(struct app *app, struct operation_answer *a, const char *words)
 {
     const struct corpus_list *listed = a->result;
-    struct mention_state *m = state_of(app);
-    vec_free_each(&m->corpora);
+    struct mention_state *m = &app->mentions;
+    mentions_release(&m->corpora);
     for (size_t i = 0; !words && i < listed->items.len; i++)
-        vec_push(&m->corpora, mem_printf(MENTION_CORPUS "%s", listed->items.items[i].name));
+        vec_push(&m->corpora.items, mem_printf(MENTION_CORPUS "%s", listed->items.items[i].name));
     m->corpora_known = true;
-    completion_listed(app);
+    tell_listed(app);
     mentions_follow(app);
     app_touch_now(app, DIRTY_EDITOR);
     return true;
@@ -243,7 +204,7 @@ static void add_candidate(struct candidates *c, const char *name, const char *de
 
 bool mentions_list(struct app *app, struct list *list, const char *typed)
 {
-    struct mention_state *m = state_of(app);
+    struct mention_state *m = &app->mentions;
     bool by_path = *typed && strchr("/.~", *typed);
     const char *slash = strrchr(typed, '/'), *home = environment_get("HOME");
     auto_free char *prefix =
@@ -270,8 +231,8 @@ bool mentions_list(struct app *app, struct list *list, const char *typed)
         add_candidate(&found, m->files.items.items[i], NULL, typed, &files);
     for (size_t i = 0; here && i < m->folders.items.len; i++)
         add_candidate(&found, m->folders.items.items[i], NULL, typed, &folders);
-    for (size_t i = 0; i < m->corpora.len; i++)
-        add_candidate(&found, m->corpora.items[i], _("a corpus"), typed, &others);
+    for (size_t i = 0; i < m->corpora.items.len; i++)
+        add_candidate(&found, m->corpora.items.items[i], _("a corpus"), typed, &others);
     AUTO(mentions_release) struct mentions skills = {0};
     for (const struct slash_command *c = slash_commands(); c->name; c++)
         if (c->skill) {
@@ -297,13 +258,13 @@ bool mentions_list(struct app *app, struct list *list, const char *typed)
 struct looking {
     struct errand errand;
     char *directory;
-    VEC(struct chip) chips;
+    struct mention_looks looks;
 };
 
 static void release_looking(struct errand *e)
 {
     struct looking *l = (struct looking *)e;
-    release_chips(l->chips.items, l->chips.len);
+    mention_looks_release(&l->looks);
     free(l->directory);
     free(l);
 }
@@ -311,42 +272,42 @@ static void release_looking(struct errand *e)
 static void look(struct errand *e)
 {
     struct looking *l = (struct looking *)e;
-    for (size_t i = 0; i < l->chips.len; i++)
-        l->chips.items[i].look = attach_look(l->directory, l->chips.items[i].name);
+    for (size_t i = 0; i < l->looks.items.len; i++)
+        l->looks.items.items[i].look = attach_look(l->directory, l->looks.items.items[i].name);
 }
 
 static void take_looks(struct app *app, struct errand *e)
 {
     const struct looking *l = (const struct looking *)e;
-    struct mention_state *m = state_of(app);
+    struct mention_state *m = &app->mentions;
     m->looking = false;
-    for (size_t i = 0; !e->refused && i < l->chips.len; i++)
-        for (size_t k = 0; k < m->chips.len; k++)
-            if (strcmp(m->chips.items[k].name, l->chips.items[i].name) == 0) {
-                m->chips.items[k].look = l->chips.items[i].look;
-                m->chips.items[k].known = true;
+    for (size_t i = 0; !e->refused && i < l->looks.items.len; i++)
+        for (size_t k = 0; k < m->looks.items.len; k++)
+            if (strcmp(m->looks.items.items[k].name, l->looks.items.items[i].name) == 0) {
+                m->looks.items.items[k].look = l->looks.items.items[i].look;
+                m->looks.items.items[k].known = true;
             }
     mentions_follow(app); /* the text may mention others by now */
     app_touch_now(app, DIRTY_EDITOR);
 }
 
 /* Whether the name is one of a corpus or skill, which is known without a look. */
-static bool is_known(struct app *app, struct mention_state *m, struct chip *chip)
+static bool is_known(struct app *app, struct mention_state *m, struct mention_look *of)
 {
-    bool corpus = strncmp(chip->name, MENTION_CORPUS, sizeof MENTION_CORPUS - 1) == 0;
-    const char *skill = strncmp(chip->name, MENTION_SKILL, sizeof MENTION_SKILL - 1) == 0
-                            ? chip->name + sizeof MENTION_SKILL - 1
+    bool corpus = strncmp(of->name, MENTION_CORPUS, sizeof MENTION_CORPUS - 1) == 0;
+    const char *skill = strncmp(of->name, MENTION_SKILL, sizeof MENTION_SKILL - 1) == 0
+                            ? of->name + sizeof MENTION_SKILL - 1
                             : NULL;
     const struct slash_command *c = skill ? slash_find(skill, strlen(skill)) : NULL;
     bool found = c && c->skill;
-    for (size_t i = 0; corpus && !found && i < m->corpora.len; i++)
-        found = strcmp(m->corpora.items[i], chip->name) == 0;
+    for (size_t i = 0; corpus && !found && i < m->corpora.items.len; i++)
+        found = strcmp(m->corpora.items.items[i], of->name) == 0;
     if (corpus)
         ask_corpora(app, m, false);
     if (corpus || skill) {
-        chip->look.kind = found ? ATTACH_TEXT : ATTACH_NOTHING;
-        chip->look.lines = -1;
-        chip->known = found || skill || m->corpora_known;
+        of->look.kind = found ? ATTACH_TEXT : ATTACH_NOTHING;
+        of->look.lines = -1;
+        of->known = found || skill || m->corpora_known;
     }
     return corpus || skill;
 }
@@ -354,30 +315,25 @@ static bool is_known(struct app *app, struct mention_state *m, struct chip *chip
 void mentions_follow(struct app *app)
 {
     const char *text = editor_text(app->editor);
-    if (!app->mentions && !strchr(text, '@'))
-        return;
-    struct mention_state *m = state_of(app);
+    struct mention_state *m = &app->mentions;
     AUTO(mentions_release) struct mentions names;
-    struct chip *old = m->chips.items;
-    size_t olds = m->chips.len;
+    AUTO(mention_looks_release) struct mention_looks old = m->looks;
     struct looking *l = NULL;
     mentions_find(text, &names);
-    m->chips.items = NULL;
-    m->chips.len = m->chips.cap = 0;
+    m->looks = (struct mention_looks){0};
     for (size_t i = 0; i < names.items.len; i++) {
-        struct chip chip = {.name = mem_strdup(names.items.items[i])};
-        for (size_t k = 0; k < olds; k++)
-            if (old[k].known && strcmp(old[k].name, chip.name) == 0) {
-                chip.look = old[k].look;
-                chip.known = true;
+        struct mention_look found = {.name = mem_strdup(names.items.items[i])};
+        for (size_t k = 0; k < old.items.len; k++)
+            if (old.items.items[k].known && strcmp(old.items.items[k].name, found.name) == 0) {
+                found.look = old.items.items[k].look;
+                found.known = true;
             }
-        if (!is_known(app, m, &chip) && !chip.known && !m->looking) {
+        if (!is_known(app, m, &found) && !found.known && !m->looking) {
             l = l ? l : mem_alloc(sizeof *l);
-            vec_push(&l->chips, (struct chip){.name = mem_strdup(chip.name)});
+            vec_push(&l->looks.items, (struct mention_look){.name = mem_strdup(found.name)});
         }
-        vec_push(&m->chips, chip);
+        vec_push(&m->looks.items, found);
     }
-    release_chips(old, olds);
     if (!l)
         return;
     l->errand = (struct errand){.run = look, .done = take_looks, .release = release_looking};
@@ -414,13 +370,13 @@ static void add_details(struct buf *out, const struct attach_look *look)
 
 bool mentions_row(const struct app *app, size_t width, struct rows *out)
 {
-    const struct mention_state *m = app->mentions;
+    const struct mention_state *m = &app->mentions;
     size_t used = 0, shown = 0, all = 0, from;
     auto_free char *typing = NULL;
     (void)mentions_at_caret(app, &from, &typing);
     rows_begin(out);
-    for (size_t i = 0; m && i < m->chips.len; i++) {
-        const struct chip *c = &m->chips.items[i];
+    for (size_t i = 0; i < m->looks.items.len; i++) {
+        const struct mention_look *c = &m->looks.items.items[i];
         bool wrong = c->look.kind == ATTACH_NOTHING || c->look.kind == ATTACH_REFUSED;
         /* a name that is being typed is not wrong yet */
         if (!c->known || (wrong && typing && strncmp(typing, c->name, strlen(c->name)) == 0))
@@ -432,7 +388,7 @@ bool mentions_row(const struct app *app, size_t width, struct rows *out)
         enum style style = wrong ? STYLE_ERROR : STYLE_DIM;
         size_t columns = utf8_width(details.data, details.len);
         size_t label = utf8_width(clean.data, clean.len), gap = used > 0 ? 2 : 0;
-        size_t rest = i + 1 < m->chips.len ? REST_COLUMNS : 0;
+        size_t rest = i + 1 < m->looks.items.len ? REST_COLUMNS : 0;
         all++;
         if (shown + 1 < all || (used > 0 && used + gap + label + columns + rest > width))
             continue;

@@ -5,16 +5,13 @@
 
 #include "ui/app/app.h"
 
-struct mention_state; /* app->mentions */
-void mentions_state_free(struct mention_state *m);
-
 /* The mention that ends at the caret, not closed by a quote: the byte of its @, and the name so
  * far, which the caller frees. False: there is none. */
 bool mentions_at_caret(const struct app *app, size_t *from, char **name);
 
 /* Adds the rows for a name that begins like this, the best first: files in the order of
- * `git ls-files`, folders, corpora, skills. False: they are being read, and completion_listed()
- * is called when they are known. */
+ * `git ls-files`, folders, corpora, skills. False: they are being read, and app->listed() is
+ * called when they are known. */
 bool mentions_list(struct app *app, struct list *list, const char *name);
 
 /* After an edit: looks at the files that the text mentions now. */
