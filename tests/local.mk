@@ -57,6 +57,7 @@ SUITE_TESTS = \
 	tests/test_buf_vec.c \
 	tests/test_capabilities.c \
 	tests/test_captures.c \
+	tests/test_languages.c \
 	tests/test_change.c \
 	tests/test_charset.c \
 	tests/test_catalog.c \

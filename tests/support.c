@@ -46,7 +46,8 @@ static bool is_leak(const char *variable)
                                            "OLLAMA_", "ANTHROPIC_", "OPENAI_"};
     static const char *const suffixes[] = {"_API_KEY", "_AUTH_TOKEN", "_BASE_URL", "_proxy",
                                            "_PROXY"};
-    static const char *const names[] = {"NO_COLOR", "LANG", "LANGUAGE", "EDITOR", "VISUAL"};
+    static const char *const names[] = {"NO_COLOR", "LANG",   "LANGUAGE", "TEXTDOMAINDIR",
+                                        "EDITOR",   "VISUAL"};
 
     size_t len = strcspn(variable, "=");
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)

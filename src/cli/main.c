@@ -102,7 +102,8 @@ int main(int argc, char **argv)
         return finish(0);
     }
     charset_start();
-    bindtextdomain("tiro", LOCALEDIR);
+    const char *catalogues = getenv("TEXTDOMAINDIR"); /* as for gettext(1) */
+    bindtextdomain("tiro", catalogues && *catalogues ? catalogues : LOCALEDIR);
     textdomain("tiro");
     /* A closed pipe and the limit of a file's size are errors of write(), like a full disk. */
     signal(SIGPIPE, SIG_IGN);

@@ -20,7 +20,7 @@ enum {
     TALL = 16,     /* rows, from which on each kind has its own */
     LOW = 9,       /* below that: the title, the forecast of a compaction, the parts */
     WHO_MOST = 15, /* columns of a kind's name */
-    WHO_NARROW = 8,
+    WHO_NARROW = 12,
     MARK_MOST = 16,      /* of one mark */
     FIGURE_COLUMNS = 12, /* of a kind's tokens */
     SHARE_COLUMNS = 6,   /* "100 %" and a blank */
