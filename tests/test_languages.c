@@ -102,7 +102,7 @@ static void visit(struct visit *v, int rows, int cols)
     act(v->screen, "a", "No room.", IDLE);
     look(v, "No room.");
     act(v->screen, "/compact deterministic<enter>", IDLE);
-    look(v, gettext("not compacted"));
+    look(v, gettext("opens"));
     act(v->screen, "/theme<enter>");
     look(v, gettext("Themes"));
     act(v->screen, "<enter><f1>");

@@ -215,11 +215,12 @@ static bool mentions(const char *text, const char *word)
 }
 
 struct manual {
-    char *page, *common; /* common: OPTIONS */
+    char *page, *common, *general; /* common: OPTIONS; general: DESCRIPTION */
     struct words options, entries;
 };
 
-/* Options of chat and run stand in OPTIONS, those of others in their entry. */
+/* Options of chat and run stand in OPTIONS, those of all commands in DESCRIPTION, and those of
+ * others in their entry. */
 static void check_options(struct manual *m, const char *path, const char *help, const char *entry)
 {
     AUTO(release_words) struct words options = {0};
@@ -235,7 +236,8 @@ static void check_options(struct manual *m, const char *path, const char *help, 
     assert_true(has_word(&options, "--help"));
     for (size_t i = 0; i < options.list.len; i++) {
         const char *option = options.list.items[i];
-        bool told = mentions(common ? m->common : entry, option) || strcmp(option, "--help") == 0;
+        bool told = mentions(common ? m->common : entry, option) || mentions(m->general, option) ||
+                    strcmp(option, "--help") == 0;
         /* A letter stands for its option in an entry. */
         const char *in_help = strstr(help, support_text(", %s", option));
         if (!told && in_help) {
@@ -314,6 +316,7 @@ TEST(every_command_is_told)
 {
     struct manual m = {.page = read_page("tiro.1")};
     m.common = part_of(m.page, "OPTIONS");
+    m.general = part_of(m.page, "DESCRIPTION");
     AUTO(release_words) struct words commands = {0};
     help_rows(program_output(RUN("--help")), "Commands:\n", &commands);
     assert_in_range(commands.list.len, 6, 20);
