@@ -83,7 +83,7 @@ CREATE TABLE projected (
 -- Settings of a session that differ from the configuration.
 CREATE TABLE session_setting (
     session TEXT NOT NULL,
-    name    TEXT NOT NULL,                  -- tools, compaction
+    name    TEXT NOT NULL,                  -- tools, compaction, effort
     value   TEXT NOT NULL,
     PRIMARY KEY (session, name)
 ) STRICT, WITHOUT ROWID;

@@ -263,12 +263,13 @@ FIXTURES(plain, NULL, NULL);
 
 TEST(output_limits)
 {
-    assert_int_equal(agent_max_output(500, 64000, 200000), 500);
-    assert_int_equal(agent_max_output(0, 64000, 200000), 8192);
-    assert_int_equal(agent_max_output(0, 4000, 200000), 4000);
-    assert_int_equal(agent_max_output(0, 0, 0), 4096);
-    assert_int_equal(agent_max_output(0, 0, 4096), 1024);
-    assert_int_equal(agent_max_output(0, 0, 2), 1);
+    assert_int_equal(agent_max_output(500, 64000, 200000, true), 500);
+    assert_int_equal(agent_max_output(0, 64000, 200000, false), 8192);
+    assert_int_equal(agent_max_output(0, 64000, 200000, true), 32768);
+    assert_int_equal(agent_max_output(0, 4000, 200000, true), 4000);
+    assert_int_equal(agent_max_output(0, 0, 0, false), 4096);
+    assert_int_equal(agent_max_output(0, 0, 4096, false), 1024);
+    assert_int_equal(agent_max_output(0, 0, 2, false), 1);
     assert_int_equal(agent_answer_room(2048, 8192, 6144), 2048);
     assert_int_equal(agent_answer_room(2048, 8192, 6145), 2047);
     assert_int_equal(agent_answer_room(2048, 8192, 9000), 513);

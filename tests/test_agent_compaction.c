@@ -156,7 +156,7 @@ TEST(a_request_that_cannot_fit_passes_the_guard_once_a_turn)
     PLAY({.text = SUMMARY}, {.text = "one"});
     assert_int_equal(count(EVENT_COMPACTION_COMPLETED), 1);
     /* The guard holds, but the request, with tools and all, is longer than the window. */
-    assert_true(agent_max_output(0, 0, 480) > 0);
+    assert_true(agent_max_output(0, 0, 480, false) > 0);
     PLAY({.text = SUMMARY}, {.text = "two"});
     assert_string_equal(play_event(EVENT_COMPACTION_STARTED, 1)->compaction.trigger, "request");
     assert_int_equal(count(EVENT_COMPACTION_STARTED), 2);

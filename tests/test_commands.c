@@ -336,6 +336,7 @@ TEST(test_lines_ask)
          FRONT ",\"provider\":\"openai\",\"model\":\"gpt\"}"},
         {"/model openai", &operation_session_set_model, FRONT ",\"provider\":\"openai\"}"},
         {"/model some/thing", &operation_session_set_model, FRONT ",\"model\":\"some/thing\"}"},
+        {"/effort high", &operation_session_set_effort, FRONT ",\"effort\":\"high\"}"},
     };
     say_two_turns();
     memcpy(app.session.id, "open", 5);
@@ -597,6 +598,26 @@ TEST(test_completion_of_compact)
         assert_string_equal(got, cases[i].offered);
         assert_string_equal(editor_text(app.editor), cases[i].completed);
     }
+}
+
+TEST(efforts_are_those_of_the_model)
+{
+    slash_run(&app, "/effort");
+    seen_transcript_says(app.transcript, "No effort is known");
+    assert_null(asked());
+    struct notice *n = notice_new(NOTICE_PROVIDER);
+    n->provider = mem_strdup("openai");
+    n->model = mem_strdup("gpt-5");
+    n->name = mem_strdup("low");
+    n->args = mem_strdup("minimal low high");
+    notices_take(&app, n);
+    auto_free char *got = offered("/effort ");
+    assert_string_equal(got, "minimal low high default ");
+    act("<ctrl-u>");
+    slash_run(&app, "/effort");
+    assert_string_equal(list_value(list_view_find(&app.views, LIST_EFFORTS)), "low");
+    act("<down><enter>");
+    assert_params(FRONT ",\"effort\":\"high\"}");
 }
 
 TEST(test_completion_of_fork)

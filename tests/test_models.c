@@ -133,6 +133,41 @@ static struct price price_when(const char *asked, const char *answered)
     return models_price(config, asked, &asked_price, answered);
 }
 
+TEST(efforts_are_words_of_the_provider)
+{
+    static const struct {
+        const struct provider *provider;
+        const char *model, *words;
+    } rows[] = {{&provider_anthropic, "claude-opus-4-8", "low medium high xhigh max"},
+                {&provider_anthropic, "claude-sonnet-4-5-20250929", "4096 16384 31744"},
+                {&provider_openai, "claude-sonnet-4-5", ""},
+                {&provider_openai, "gpt-5.1-2025-11-13", "none low medium high"},
+                {&provider_openai, "gpt-5.1-ultra", ""},
+                {&provider_openai, "gpt-4.1", ""},
+                {&provider_openai, "openai/gpt-5-mini", "minimal low medium high"},
+                {&provider_ollama, "gpt-oss:20b", "low medium high"},
+                {&provider_ollama, "qwen3:8b", "false true"},
+                {&provider_openai, "qwen3:8b", ""},
+                {&provider_openai, "mine", "little much"},
+                {&provider_offline, "offline", ""}};
+    configure("[model mine]\neffort = little much\ninput_price = 1\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        AUTO(buf_release) struct buf words = BUF_INIT;
+        const struct model_facts facts = models_find(config, rows[i].model);
+        models_efforts(rows[i].provider, &facts, &words);
+        assert_string_equal(words.data, rows[i].words);
+    }
+}
+
+TEST(a_price_has_the_date_of_its_own_list)
+{
+    assert_string_equal(models_find(config, "gpt-5").price_date, "2026-11-21");
+    assert_string_equal(models_find(config, "unheard-of").price_date, "");
+    configure("[model gpt-5]\ninput_price = 1\n[model mine]\ninput_price = 1\nprice_date = May\n");
+    assert_string_equal(models_find(config, "gpt-5").price_date, "");
+    assert_string_equal(models_find(config, "mine").price_date, "May");
+}
+
 /* A router or a proxy may have another model answer than the one that was asked. */
 TEST(the_model_that_answered_is_priced)
 {

@@ -154,6 +154,37 @@ TEST(test_parameters)
     assert_null(json_get(vendor, "max_tokens"));
 }
 
+TEST(test_effort)
+{
+    say_text(ROLE_USER, "x");
+    assert_true(config_set(t.config, CONFIG_PROVIDER_TEMPERATURE, "0.5", NULL));
+    check(ANTHROPIC, "thinking", "(absent)");
+    check(OPENAI, "reasoning_effort", "(absent)");
+    check(OLLAMA, "think", "(absent)");
+    t.request.effort = "high";
+    check(ANTHROPIC, "thinking", "{'type':'adaptive'}");
+    check(ANTHROPIC, "output_config", "{'effort':'high'}");
+    check(ANTHROPIC, "temperature", "(absent)");
+    check(OPENAI, "reasoning_effort", "'high'");
+    check(OLLAMA, "think", "'high'");
+    t.request.effort = "false";
+    check(OLLAMA, "think", "false");
+    t.request.effort = "4096";
+    t.request.max_output = 8192;
+    check(ANTHROPIC, "thinking", "{'type':'enabled','budget_tokens':4096}");
+    check(ANTHROPIC, "output_config", "(absent)");
+    t.request.max_output = 3072; /* the answer needs room, too */
+    check(ANTHROPIC, "thinking", "{'type':'enabled','budget_tokens':2048}");
+    t.request.max_output = 1500;
+    check(ANTHROPIC, "thinking", "(absent)");
+    AUTO(json_free_local) struct json *body = NULL;
+    struct outgoing_body responses;
+    t.request.effort = "xhigh";
+    responses_body(&responses, t.config, &t.request);
+    body = json_out_tree(&responses.text);
+    assert_string_equal(json_get_string(json_get(body, "reasoning"), "effort"), "xhigh");
+}
+
 TEST(test_tools)
 {
     static const struct tool_spec tool = {

@@ -128,6 +128,8 @@ static const struct step {
     {"session/rename", "{'session_id':'$S','title':'Lanterns'}", NULL, NULL},
     {"session/label", "{'session_id':'Lanterns','changes':'+blue'}", NULL, NULL},
     {"session/set_model", "{'session_id':'$S','model':'scripted-model'}", NULL, NULL},
+    {"session/set_effort", "{'session_id':'$S','effort':'default'}", NULL, NULL},
+    {"session/set_effort", "{'session_id':'$S','effort':'high'}", "USAGE", NULL},
     {"session/set_system", "{'session_id':'$S','text':'Be brief.'}", NULL, NULL},
     {"session/set_draft", "{'session_id':'$S','text':'not sent'}", NULL, NULL},
     {"session/set_tools", "{'session_id':'$S','tools':'read'}", NULL, NULL},

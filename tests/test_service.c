@@ -502,6 +502,57 @@ TEST(a_model_that_cannot_be_is_refused)
     assert_model(s, "openai", "any-name");
 }
 
+static void set_effort(struct engine *s, const char *word)
+{
+    const struct session_effort_params params = {.effort = word};
+    assert_int_equal(surface_call(s, &operation_session_set_effort, &params)->error.code, ERR_OK);
+}
+
+/* Of the session first, then of the start, then of the configuration; only a word that the model
+ * has is sent. */
+TEST_IF(capability_store(), an_effort_is_kept_with_its_session)
+{
+    const struct session_effort_params tea = {.effort = "tea"};
+    struct engine_options o = surface_options(NULL, true);
+    o.model = "gpt-5.1";
+    o.effort = "medium";
+    struct engine *s = engine_new(&o);
+    struct notice *n = surface_expect(s, NOTICE_PROVIDER);
+    assert_string_equal(n->name, "medium");
+    assert_string_equal(n->args, "none low medium high");
+    surface_ask(s, "one");
+    assert_text(surface_body(0), "\"reasoning_effort\":\"medium\"");
+    assert_text(surface_call(s, &operation_session_set_effort, &tea)->error.text,
+                "none low medium high");
+    set_effort(s, "low");
+    surface_ask(s, "two");
+    assert_text(surface_body(1), "\"reasoning_effort\":\"low\"");
+    const struct context *context = surface_call(s, &operation_context_read, NULL)->result;
+    assert_string_equal(context->effort, "low");
+    surface_send_for(s, &operation_session_set_model, "openai", "gpt-4.1", 0);
+    surface_ask(s, "three");
+    assert_no_text(surface_body(2), "reasoning_effort");
+    engine_free(s);
+
+    o.resume = "last";
+    o.model = "gpt-5.1";
+    o.effort = NULL;
+    s = engine_new(&o);
+    assert_string_equal(surface_expect(s, NOTICE_PROVIDER)->name, "low");
+    set_effort(s, "default");
+    surface_ask(s, "four");
+    assert_no_text(surface_body(3), "reasoning_effort");
+    engine_free(s);
+}
+
+TEST(an_effort_of_the_start_must_be_one_of_the_model)
+{
+    struct engine_options o = surface_options(NULL, false);
+    o.effort = "high";
+    AUTO(engine_free_local) struct engine *s = engine_new(&o);
+    surface_expect_error(s, ERR_USAGE, NULL);
+}
+
 TEST(offline_has_no_other_model)
 {
     unsetenv("OPENAI_BASE_URL");

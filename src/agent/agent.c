@@ -130,15 +130,16 @@ static void tell_end(struct turn *t, enum outcome outcome)
 
 /* --- model calls ------------------------------------------------------------------------------ */
 
-enum { DEFAULT_MAX_OUTPUT = 8192, UNKNOWN_MAX_OUTPUT = 4096 };
+enum { DEFAULT_MAX_OUTPUT = 8192, REASONING_MAX_OUTPUT = 32768, UNKNOWN_MAX_OUTPUT = 4096 };
 
-int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window)
+int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window, bool reasons)
 {
+    int64_t most = reasons ? REASONING_MAX_OUTPUT : DEFAULT_MAX_OUTPUT;
     if (configured > 0)
         return configured;
     int64_t limit = model_limit > 0 ? model_limit : UNKNOWN_MAX_OUTPUT;
-    if (limit > DEFAULT_MAX_OUTPUT)
-        limit = DEFAULT_MAX_OUTPUT;
+    if (limit > most)
+        limit = most;
     if (window > 0 && limit > window / 4)
         limit = window / 4;
     return limit > 0 ? limit : 1;
@@ -209,6 +210,7 @@ static bool call_model(struct turn *t)
     size_t spec_count = prompt_tools(a, &specs);
     const struct request request = {
         .model = a->model,
+        .effort = a->effort,
         .system = system,
         .messages = a->history->messages.items,
         .message_count = a->history->messages.len,
@@ -308,6 +310,7 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     ev->attachments = mem_strdup(attachments);
     ev->number = retries;
     ev->origin = a->origin;
+    ev->name = mem_strdup(a->effort);
     turn_emit(&t, ev);
     const struct message *asked = t.lost ? NULL : &vec_last(&a->history->messages);
     if (asked && asked->blocks.len > 0 && skill_opened_in(asked->blocks.items[0].text, NULL))

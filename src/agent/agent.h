@@ -37,6 +37,7 @@ struct agent {
     enum input_origin origin; /* of the input */
     int64_t window;           /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;       /* tokens of one answer */
+    const char *effort;       /* of reasoning; NULL: as the provider has it */
     struct toolset *tools;    /* asked again between its model calls */
     const char *offer;        /* level of tools: none, read or full */
     const struct wakeup *wakeup;
@@ -107,9 +108,10 @@ int64_t agent_request_estimate(const struct agent *a);
 /* The same as the meters show it: on the base of what the provider counted. */
 struct request_size agent_request_size(const struct agent *a);
 
-/* Limit of one answer: as configured, else the model's own but at most 8192, and at most a quarter
- * of a known window. Arguments are 0 where unknown. */
-int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window);
+/* Limit of one answer: as configured, else the model's own but at most 8192, or 32768 where it
+ * `reasons` with an effort, which counts as output; and at most a quarter of a known window.
+ * Arguments are 0 where unknown. */
+int64_t agent_max_output(int64_t configured, int64_t model_limit, int64_t window, bool reasons);
 
 /* That limit after a request of so many tokens: the rest of the window, since many servers
  * refuse a request whose tokens and limit together are beyond it; at least a sixteenth of the

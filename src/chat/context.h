@@ -57,6 +57,7 @@ struct context {
     int64_t cached;            /* the cached part of that; -1 unknown */
     int64_t sent, received;    /* tokens of all requests and answers of the session; -1 unknown */
     int64_t window, threshold; /* 0 unknown / no compaction */
+    char *effort;              /* of reasoning; NULL: as the provider has it */
     char *mode;                /* of a compaction now; NULL: histories are not shortened */
     int64_t tokens_after; /* of the parts that a compaction keeps, without the summary; -1: it would
                              drop nothing */

@@ -105,7 +105,8 @@ static const struct shape_field fields_TURN_STARTED[] = {
               "Image blocks and attached files (named \"@notes.md\"), behind the text of a skill; then "
               "the surroundings."),
     SHAPE_FIELD("origin", ENUM, OPTIONAL, SHAPE_AT(enum input_origin, struct event, origin),
-                .names = &logged_origins, .help = "Origin of the message; absent: unknown."), {0}};
+                .names = &logged_origins, .help = "Origin of the message; absent: unknown."),
+    OPTIONAL_TEXT("effort", name, "Effort of reasoning that is asked for."), {0}};
 
 static const struct shape_field fields_CALL_STARTED[] = {
     NUMBER("turn", number, "Turn of the session, from 1."),

@@ -181,5 +181,6 @@ void context_release(struct context *c)
         free(c->parts.items[i].text);
     }
     vec_release(&c->parts);
+    free(c->effort);
     free(c->mode);
 }

@@ -13,7 +13,7 @@
 /* Texts are borrowed from the command line unless a comment says that they are owned. It is the
  * first member of a command's struct. */
 struct session_options {
-    const char *provider, *model, *system, *tools, *resume;
+    const char *provider, *model, *effort, *system, *tools, *resume;
     struct buf allow; /* the lists of all --allow; owned */
     char *labels;     /* as session_labels_change() gives them; owned */
     bool read_only;
@@ -40,6 +40,9 @@ struct session_options {
      SESSION_AT(provider), .take = session_options_take_choice,                                  \
      .offer = {OFFER_CHOICES, .choices = session_options_providers}},                              \
     {"model", 'm', OPTION_VALUE, "MODEL", N_("the model's name"), SESSION_AT(model)},              \
+    {"effort", 0, OPTION_VALUE, "WORD", N_("how much the model reasons, in its provider's word"),  \
+     SESSION_AT(effort),                                                                            \
+     .offer = {OFFER_CHOICES, .fixed = "none minimal low medium high xhigh max"}},                  \
     {"system", 's', OPTION_VALUE, "TEXT", N_("system prompt"), SESSION_AT(system)},                \
     {"tools", 0, OPTION_VALUE, "none|read|full", N_("tools that the model may use"),              \
      SESSION_AT(tools), .take = session_options_take_choice,                                        \

@@ -20,8 +20,12 @@
       "provider of the model; unset: the first for which tiro finds a key or a server")            \
     X(PROVIDER_MODEL, "provider", "model", STRING, "", 0, 0, "",                                   \
       "name of the model; unset: the provider's default model")                                    \
+    X(PROVIDER_EFFORT, "provider", "effort", STRING, "", 0, 0, "",                                 \
+      "how much the model reasons, in its provider's word; unset, or a word that the model does "  \
+      "not have: not sent")                                                                        \
     X(PROVIDER_MAX_OUTPUT, "provider", "max_output_tokens", INTEGER, "0", 0, 1000000, "",          \
-      "most tokens in one answer; 0: the model's own limit, but at most 8192")                     \
+      "most tokens in one answer; 0: the model's own limit, but at most 8192, or 32768 with an "   \
+      "effort")                                                                                    \
     X(PROVIDER_TEMPERATURE, "provider", "temperature", REAL, "", 0, 2, "",                         \
       "sampling temperature; unset: not sent (newer models reject it)")                            \
     X(PROVIDER_STALL_TIMEOUT, "provider", "stall_timeout", INTEGER, "300", 1, 86400, "",           \
@@ -312,7 +316,11 @@
     X(MODEL_PRICE_CACHED, "model *", "cached_price", REAL, "", 0, 100000, "",                      \
       "price in USD per million input tokens read from the cache")                                 \
     X(MODEL_PRICE_SEARCH, "model *", "search_price", REAL, "", 0, 100000, "",                      \
-      "price in USD per 1,000 searches of the web by the provider")
+      "price in USD per 1,000 searches of the web by the provider")                                \
+    X(MODEL_PRICE_DATE, "model *", "price_date", STRING, "", 0, 0, "",                             \
+      "when these prices were true, for the list of models")                                       \
+    X(MODEL_EFFORT, "model *", "effort", STRING, "", 0, 0, "",                                     \
+      "the provider's words for how much the model reasons, separated by blanks")
 
 /* The compaction modes with help for the user: for the completion of /compact and lists on the
  * screen. The choices of [compaction] mode and the engine's table (compact/mode.h) have the same

@@ -170,6 +170,24 @@ static void add_breakpoint(struct outgoing_body *body, size_t at)
         buf_splice(body->out.buf, at, 0, breakpoint, sizeof breakpoint - 1);
 }
 
+/* A budget is part of the answer's tokens and must leave room for a text. A model that thinks takes
+ * no temperature. */
+static void write_effort(struct outgoing_body *out, const struct config *config,
+                         const struct request *request)
+{
+    enum { LEAST_BUDGET = 1024, TEXT = 1024 };
+    const char *effort = request->effort ? request->effort : "";
+    int64_t budget = strtoll(effort, NULL, 10), most = request->max_output - TEXT;
+    if (budget > most)
+        budget = most;
+    if (budget >= LEAST_BUDGET)
+        json_out_pack(&out->out, "thinking:{type:'enabled' budget_tokens:I}", budget);
+    else if (*effort > '9')
+        json_out_pack(&out->out, "thinking:{type:'adaptive'} output_config:{effort:s}", effort);
+    else
+        outgoing_temperature(out, config);
+}
+
 static void write_body(struct outgoing_body *out, const struct config *config,
                        const struct request *request, const struct response *begun,
                        const struct answer *answer)
@@ -178,7 +196,7 @@ static void write_body(struct outgoing_body *out, const struct config *config,
     struct json_out *o = &out->out;
     outgoing_body_begin(out, config);
     json_out_pack(o, "model:s max_tokens:I stream:b", request->model, request->max_output, true);
-    outgoing_temperature(out, config);
+    write_effort(out, config, request);
     if (!utf8_is_blank(request->system))
         json_out_pack(o, "system:[{type:'text' text:s cache_control:{type:'ephemeral'}}]",
                       request->system);

@@ -91,6 +91,11 @@ void ollama_body(struct outgoing_body *out, const struct config *config,
                   request->max_output);
     outgoing_temperature(out, config);
     json_out_close(&out->out, '}');
+    if (request->effort &&
+        (strcmp(request->effort, "true") == 0 || strcmp(request->effort, "false") == 0))
+        json_out_pack(&out->out, "think:b", *request->effort == 't');
+    else if (request->effort)
+        json_out_member(&out->out, "think", request->effort);
     json_out_pack(&out->out, "stream:b", true);
     outgoing_body_messages(out, request, true, write_turn, NULL);
     outgoing_body_end(out);

@@ -109,6 +109,8 @@ void openai_body(struct outgoing_body *out, const struct config *config,
     openai_tools(&out->out, request);
     json_out_int(&out->out, vendor ? "max_completion_tokens" : "max_tokens", request->max_output);
     outgoing_temperature(out, config);
+    if (request->effort)
+        json_out_member(&out->out, "reasoning_effort", request->effort);
     json_out_pack(&out->out, "stream:b stream_options:{include_usage:b}", true, true);
     outgoing_body_messages(out, request, true, write_turn, NULL);
     outgoing_body_end(out);
@@ -221,6 +223,9 @@ bool openai_complete(const struct provider_call *call, const struct request *req
     AUTO(sources_release) struct sources sources = {.items = NULL};
     struct outgoing_body body;
     bool by_itself = strstr(request->model, "-search-") != NULL; /* which Responses does not know */
+    /* Newer models of the vendor refuse an effort together with tools in Chat Completions. */
+    if (request->effort && request->tool_count > 0 && is_vendor(call->endpoint->base_url))
+        return responses_complete(call, request, response, f);
     for (size_t i = 0; i < request->tool_count && !by_itself; i++)
         if (request->tools[i].by_provider)
             return responses_complete(call, request, response, f);

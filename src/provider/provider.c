@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -113,12 +114,23 @@ void provider_names_release(struct provider_names *n)
 /* One field of the answer, with the score of the entry that it came from. */
 struct field {
     const char *name;
-    bool is_price;
-    size_t score; /* 0: no entry has it */
+    bool is_exact; /* a built-in one holds for the model itself alone */
+    size_t score;  /* 0: no entry has it; odd: the user's has */
     double value;
+    char text[64];
 };
 
-enum { WINDOW, MAX_OUTPUT, PRICE_IN, PRICE_OUT, PRICE_CACHED, PRICE_SEARCH, FIELD_COUNT };
+enum {
+    WINDOW,
+    MAX_OUTPUT,
+    PRICE_IN,
+    PRICE_OUT,
+    PRICE_CACHED,
+    PRICE_SEARCH,
+    PRICE_DATE,
+    EFFORT,
+    FIELD_COUNT
+};
 
 struct search {
     const char *model;
@@ -143,6 +155,8 @@ static void load_builtin(void)
 static const char *fit(const char *entry, const char *model)
 {
     size_t len = strlen(entry);
+    if (strcmp(entry, "*") == 0)
+        return model;
     if (len == 0 || strncasecmp(entry, model, len) != 0)
         return NULL;
     return model[len] && !strchr("-.:@", model[len]) ? NULL : model + len;
@@ -167,10 +181,13 @@ static void visit(void *context, const char *section, const char *name, const ch
     for (size_t i = 0; rest && i < FIELD_COUNT; i++) {
         struct field *f = &s->fields[i];
         if (strcmp(f->name, name) != 0 || score < f->score ||
-            (f->is_price && !s->configured && !same_model))
+            (f->is_exact && !s->configured && !same_model))
             continue;
         f->score = score;
-        config_value_real(value, &f->value);
+        if (i == PRICE_DATE || i == EFFORT)
+            snprintf(f->text, sizeof f->text, "%s", value);
+        else
+            config_value_real(value, &f->value);
     }
 }
 
@@ -184,18 +201,37 @@ static struct model_facts search(const char *model, bool in_builtin, const struc
                                   [PRICE_IN] = {"input_price", true, 0, -1},
                                   [PRICE_OUT] = {"output_price", true, 0, -1},
                                   [PRICE_CACHED] = {"cached_price", true, 0, -1},
-                                  [PRICE_SEARCH] = {"search_price", false, 0, -1}}};
+                                  [PRICE_SEARCH] = {"search_price", false, 0, -1},
+                                  [PRICE_DATE] = {.name = "price_date"},
+                                  [EFFORT] = {.name = "effort", .is_exact = true}}};
+    const struct field *date = &s.fields[PRICE_DATE], *input = &s.fields[PRICE_IN];
     if (in_builtin)
         config_visit(builtin, SECTION_PREFIX, visit, &s);
     s.configured = true;
     if (config)
         config_visit(config, SECTION_PREFIX, visit, &s);
-    return (struct model_facts){.window = (int64_t)s.fields[WINDOW].value,
+    struct model_facts facts = {.window = (int64_t)s.fields[WINDOW].value,
                                 .max_output = (int64_t)s.fields[MAX_OUTPUT].value,
                                 .price = {.input = s.fields[PRICE_IN].value,
                                           .output = s.fields[PRICE_OUT].value,
                                           .cached = s.fields[PRICE_CACHED].value,
                                           .search = s.fields[PRICE_SEARCH].value}};
+    if (input->score > 0 && input->score % 2 == date->score % 2) /* the date is of this price */
+        snprintf(facts.price_date, sizeof facts.price_date, "%.15s", date->text);
+    snprintf(facts.effort, sizeof facts.effort, "%s", s.fields[EFFORT].text);
+    return facts;
+}
+
+void models_efforts(const struct provider *p, const struct model_facts *facts, struct buf *out)
+{
+    for (const char *at = facts->effort; *(at += strspn(at, " "));) {
+        size_t len = strcspn(at, " ");
+        bool budget = *at >= '0' && *at <= '9';
+        bool think = strncmp(at, "true", len) == 0 || strncmp(at, "false", len) == 0;
+        if (!(budget && p != &provider_anthropic) && !(think && p != &provider_ollama))
+            buf_addf(out, "%s%.*s", out->len > 0 ? " " : "", (int)len, at);
+        at += len;
+    }
 }
 
 struct model_facts models_find(const struct config *config, const char *model)

@@ -49,6 +49,7 @@ struct request {
     const struct tool_spec *tools;
     size_t tool_count;
     int64_t max_output;     /* tokens; always > 0 */
+    const char *effort;     /* one of models_efforts(); NULL: not sent */
     int64_t window;         /* tokens; 0 unknown */
     int64_t estimate;       /* tokens that we think the request has */
     const char *session_id; /* of the conversation; NULL unknown. Not sent */
@@ -143,17 +144,22 @@ extern const struct provider provider_offline; /* quotes, without a model */
 const struct provider *provider_find(const char *name);
 
 struct model_facts {
-    int64_t window;     /* tokens; 0 unknown */
-    int64_t max_output; /* tokens; 0 unknown */
-    struct price price; /* negative fields unknown */
+    int64_t window;      /* tokens; 0 unknown */
+    int64_t max_output;  /* tokens; 0 unknown */
+    struct price price;  /* negative fields unknown */
+    char price_date[16]; /* when the price was true; "": unknown */
+    char effort[64];     /* words for the effort of reasoning, separated by blanks; "": unknown */
 };
 
 /* An entry fits a model when it is its name or a prefix of it that ends at "-", "." , ":" or "@";
  * the longest wins, the configuration's before the built-in. A vendor prefix ("openai/…") is
  * ignored unless an entry has it; case is ignored. Fields that the winner leaves out come from the
- * next shorter; a built-in price holds only for the model itself and its dated snapshots.
- * The table is read at the first call. Any thread. */
+ * next shorter; a built-in price or effort holds only for the model itself and its dated snapshots.
+ * The entry "*" fits every model. The table is read at the first call. Any thread. */
 struct model_facts models_find(const struct config *config, const char *model);
+
+/* Appends the words of effort that the provider takes for a model, separated by blanks. */
+void models_efforts(const struct provider *p, const struct model_facts *facts, struct buf *out);
 
 /* The price of an answer that came from `answered` when `asked`, of this price, was asked: routers
  * and proxies have another model answer, whose price counts. Where that is unknown, so is the cost,

@@ -104,6 +104,8 @@ void responses_body(struct outgoing_body *out, const struct config *config,
     json_out_pack(o, "include:['web_search_call.action.sources' s]",
                   reasons(request->model) ? "reasoning.encrypted_content" : NULL);
     outgoing_temperature(out, config);
+    if (request->effort)
+        json_out_pack(o, "reasoning:{effort:s}", request->effort);
     if (!utf8_is_blank(request->system))
         json_out_pack(o, "instructions:s", request->system);
     json_out_name(o, "tools");

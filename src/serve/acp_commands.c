@@ -188,6 +188,29 @@ static void run_model(struct acp_session *s, const char *arguments)
     say(s, text.data);
 }
 
+static void told_effort(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = waiting(ask, answer);
+    const struct session_settings *now = answer->result;
+    if (!s)
+        return;
+    auto_free char *text =
+        now->efforts
+            ? mem_printf("%s (%s default)", now->effort ? now->effort : "default", now->efforts)
+            : mem_printf(_("No effort is known for the model %s."), now->model ? now->model : "");
+    say(s, text);
+}
+
+static void run_effort(struct acp_session *s, const char *arguments)
+{
+    const struct session_effort_params params = {.session = s->id, .effort = arguments};
+    const struct session_params current = {.session = s->id};
+    if (*arguments)
+        acp_ask(s->acp, NULL, s, &operation_session_set_effort, &params, told);
+    else
+        acp_ask(s->acp, NULL, s, &operation_session_settings, &current, told_effort);
+}
+
 static void run_retry(struct acp_session *s, const char *arguments)
 {
     const struct turn_retry_params params = {
@@ -238,6 +261,7 @@ static const struct command commands[] = {
     {.operation = &operation_session_set_model,
      .run = run_model,
      .help = N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)")},
+    {.operation = &operation_session_set_effort, .run = run_effort},
     {.operation = &operation_turn_retry, .run = run_retry, .hint = N_("[TEXT]")},
 };
 

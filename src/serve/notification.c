@@ -48,7 +48,9 @@ static const struct shape provider_shape = SHAPE_OF(
     OPTIONAL_ROW("model", model, "Model of the session; absent: not known yet."),
     SHAPE_FIELD("reason", ENUM, REQUIRED, SHAPE_AT(enum provider_reason, struct notice, reason),
                 .names = &reasons, .help = "Why this provider was chosen."),
-    OPTIONAL_ROW("detail", detail, "Detail of the reason."));
+    OPTIONAL_ROW("detail", detail, "Detail of the reason."),
+    OPTIONAL_ROW("effort", name, "Effort of reasoning; absent: as the provider has it."),
+    OPTIONAL_ROW("efforts", args, "Words for the effort, separated by blanks; absent: none."));
 
 static const struct shape busy_shape =
     SHAPE_OF("session_running", struct notice, SESSION,

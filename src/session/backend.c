@@ -271,6 +271,36 @@ char *backend_ask(struct backend *b, const char *system, const char *text, int64
     return answer.len > 0 ? buf_take(&answer) : mem_strdup("");
 }
 
+bool backend_takes_effort(const struct backend *b, const char *effort)
+{
+    AUTO(buf_release) struct buf words = BUF_INIT;
+    size_t len = effort ? strlen(effort) : 0;
+    if (!b->chosen || len == 0)
+        return false;
+    models_efforts(b->choice.provider, &b->facts, &words);
+    for (const char *at = words.data; *(at += strspn(at, " ")); at += strcspn(at, " "))
+        if (strcspn(at, " ") == len && memcmp(at, effort, len) == 0)
+            return true;
+    return false;
+}
+
+bool backend_need_effort(const struct backend *b, const char *effort, struct error *e)
+{
+    AUTO(buf_release) struct buf words = BUF_INIT;
+    const char *model = b->choice.model;
+    if (backend_takes_effort(b, effort))
+        return true;
+    models_efforts(b->choice.provider, &b->facts, &words);
+    if (words.len > 0)
+        return err_set(e, ERR_USAGE, "%.60s has no effort \"%.20s\"; choose one of: %s", model,
+                       effort, words.data);
+    return err_set(
+        e, ERR_USAGE,
+        "no effort is known for the model %.60s; if it reasons, name its words as effort "
+        "in [model %.60s] of the configuration",
+        model, model);
+}
+
 bool backend_models(struct backend *b, struct provider_names *out, struct error *e)
 {
     struct failure failure;

@@ -50,6 +50,12 @@ bool backend_ask_name(struct backend *b);
 typedef bool backend_question(struct backend *b);
 backend_question *backend_next_question(const struct backend *b);
 
+/* Whether the provider takes the word as an effort of the chosen model. */
+bool backend_takes_effort(const struct backend *b, const char *effort);
+
+/* The same, with an error that names the words. */
+bool backend_need_effort(const struct backend *b, const char *effort, struct error *e);
+
 /* Before a request: determines key, model and facts, and the window if only the server knows it.
  * May use the network. */
 bool backend_prepare(struct backend *b, struct error *e);

@@ -96,6 +96,7 @@ void conversation_free(struct conversation *c)
     free(c->seat.provider);
     free(c->seat.model);
     free(c->labels);
+    free(c->effort);
     free(c->newer_draft);
     shape_release(&surface_answer_shape, &c->wanted.answer);
     free(c);

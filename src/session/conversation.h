@@ -32,6 +32,7 @@ CONVERSES(converse_unarchive);
 CONVERSES(converse_delete);
 CONVERSES(converse_close);
 CONVERSES(converse_set_model);
+CONVERSES(converse_set_effort);
 CONVERSES(converse_set_system);
 CONVERSES(converse_set_draft);
 CONVERSES(converse_add_image);

@@ -365,6 +365,7 @@ bool converse_context(struct conversation *c, const void *params, void *result, 
     out->cached = c->last_cached;
     out->sent = c->journal.info.usage.input;
     out->received = c->journal.info.usage.output;
+    out->effort = mem_strdup(conversation_effort(c));
     out->window = c->backend.facts.window;
     out->threshold = conversation_threshold(c);
     out->mode = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL;

@@ -136,6 +136,21 @@ const struct operation operation_session_set_model = {
     CONVERSE(set_model, REFUSED, WRITING),
 };
 
+const struct operation operation_session_set_effort = {
+    OPERATION("session/set_effort", OWNER, CONVERSATION,
+              "Sets how much the model reasons, from the next message on."),
+    SLASH("effort", "[WORD]",
+          N_("how much the model reasons, in its provider's words; \"default\" leaves it to the "
+             "provider (default: a list)")),
+    .done = SAYS_DONE,
+    .undone = N_("The effort was not changed."),
+    .params = PARAMETERS(session_effort_params, SESSION_FIELD(session_effort_params),
+                         SHAPE_OPT(session_effort_params, effort,
+                                   "A word of \"efforts\" of session/settings, or \"default\": as "
+                                   "the provider has it; absent or empty: as configured.")),
+    CONVERSE(set_effort, REFUSED, WRITING),
+};
+
 const struct operation operation_session_set_system = {
     OPERATION("session/set_system", OWNER, CONVERSATION,
               "Sets the system prompt from the next message on."),
@@ -200,17 +215,21 @@ const struct operation operation_session_set_compaction = {
 const struct operation operation_session_settings = {
     OPERATION("session/settings", CLIENT, CONVERSATION, "Gives the settings of a session."),
     .params = &session_params_shape,
-    .result =
-        RESULT("settings", session_settings,
-               SHAPE_OPT(session_settings, directory, "Working directory of the session."),
-               SHAPE_OPT(session_settings, provider, "Provider of the session."),
-               SHAPE_OPT(session_settings, model, "Model of the session."),
-               SHAPE_OPT(session_settings, system, "System prompt; absent: the configured one."),
-               TOOLS_FIELD(session_settings),
-               SHAPE_OPT(session_settings, compaction,
-                         "Compaction mode of the session; absent: compaction is off."),
-               SHAPE_REQ_WORD(session_settings, memory, memory_access_names,
-                              "Access of the session to all kinds of memory.")),
+    .result = RESULT(
+        "settings", session_settings,
+        SHAPE_OPT(session_settings, directory, "Working directory of the session."),
+        SHAPE_OPT(session_settings, provider, "Provider of the session."),
+        SHAPE_OPT(session_settings, model, "Model of the session."),
+        SHAPE_OPT(session_settings, system, "System prompt; absent: the configured one."),
+        TOOLS_FIELD(session_settings),
+        SHAPE_OPT(session_settings, compaction,
+                  "Compaction mode of the session; absent: compaction is off."),
+        SHAPE_OPT(session_settings, effort, "Effort of reasoning; absent: as the provider has it."),
+        SHAPE_OPT(session_settings, efforts,
+                  "Words for the effort, separated by blanks; absent: the model has none "
+                  "that is known."),
+        SHAPE_REQ_WORD(session_settings, memory, memory_access_names,
+                       "Access of the session to all kinds of memory.")),
     CONVERSE(settings, NOW, READING),
 };
 
@@ -517,6 +536,7 @@ const struct operation operation_context_read = {
                   "Tokens of the last request that came from the provider's cache.", .absent = -1),
         SHAPE_OPT(context, sent, "Tokens of all requests of the session.", .absent = -1),
         SHAPE_OPT(context, received, "Tokens of all answers of the session.", .absent = -1),
+        SHAPE_OPT(context, effort, "Effort of reasoning; absent: as the provider has it."),
         SHAPE_OPT(context, window, "Context window of the model, in tokens."),
         SHAPE_OPT(context, threshold,
                   "Tokens from which on the history is shortened automatically."),

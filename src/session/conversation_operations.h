@@ -45,6 +45,13 @@ struct session_model_params {
     const char *provider, *model;
 };
 
+/* session/set_effort, saved with the session: how much the model reasons, in a word of its provider
+ * (session/settings lists them), or "default": as the provider has it; NULL or "": as configured.
+ */
+struct session_effort_params {
+    const char *session, *effort;
+};
+
 /* session/set_system (NULL: the configured prompt), session/set_draft (NULL: no draft). */
 struct session_text_params {
     const char *session;
@@ -84,6 +91,8 @@ struct session_settings {
     char *system; /* NULL: the configured one */
     enum tools_offer tools;
     char *compaction; /* its mode; NULL: histories are not shortened */
+    char *effort;     /* of reasoning; NULL: as the provider has it */
+    char *efforts;    /* words for it, separated by blanks; NULL: none is known for the model */
     enum memory_access memory;
 };
 

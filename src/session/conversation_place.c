@@ -163,9 +163,10 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
     return true;
 }
 
-/* The settings of a session that differ from the configuration: level of tools, compaction mode. */
+/* The settings of a session that differ from the configuration: level of tools, compaction mode,
+ * effort of reasoning. */
 
-static const char tools_name[] = "tools", mode_name[] = "compaction";
+static const char tools_name[] = "tools", mode_name[] = "compaction", effort_name[] = "effort";
 
 /* NULL: as configured. */
 static char *read_setting(const struct conversation *c, const char *name)
@@ -191,6 +192,8 @@ void conversation_read_settings(struct conversation *c)
     const struct compact_mode *kept = mode ? compact_mode_find(mode) : NULL;
     c->level = level_named(tools);
     c->compact.mode = kept ? kept : conversation_find_mode(c, NULL, &(struct error){0});
+    const char *asked = c->engine->options.serves ? NULL : c->engine->options.effort;
+    mem_replace(&c->effort, asked ? mem_strdup(asked) : read_setting(c, effort_name));
     free(tools);
     free(mode);
 }
@@ -234,6 +237,30 @@ bool converse_set_compaction(struct conversation *c, const void *params, void *r
     return true;
 }
 
+const char *conversation_effort(const struct conversation *c)
+{
+    const char *asked = c->engine->options.effort;
+    const char *effort = c->effort ? c->effort
+                         : asked   ? asked
+                                   : config_string(c->config, CONFIG_PROVIDER_EFFORT);
+    return backend_takes_effort(&c->backend, effort) ? effort : NULL;
+}
+
+bool converse_set_effort(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_effort_params *p = params;
+    const char *effort = p->effort && *p->effort ? p->effort : NULL;
+    bool named = effort && strcmp(effort, "default") != 0; /* which the model has not */
+    (void)result;
+    if (!conversation_is_live(c, e) || !conversation_need_backend(c, e) ||
+        (named && !backend_need_effort(&c->backend, effort, e)) ||
+        !session_setting_put(c->store, c->journal.info.id, effort_name, effort, e))
+        return false;
+    mem_replace(&c->effort, mem_strdup(effort));
+    tell_provider(c);
+    return true;
+}
+
 bool converse_settings(struct conversation *c, const void *params, void *result, struct error *e)
 {
     struct session_settings *out = result;
@@ -247,8 +274,13 @@ bool converse_settings(struct conversation *c, const void *params, void *result,
         .system = mem_strdup(info->system),
         .tools = level_named(conversation_offer(c)),
         .compaction = c->engine->compaction ? mem_strdup(c->compact.mode->name) : NULL,
+        .effort = mem_strdup(conversation_effort(c)),
         .memory = c->access,
     };
+    AUTO(buf_release) struct buf efforts = BUF_INIT;
+    if (choice)
+        models_efforts(choice->provider, &c->backend.facts, &efforts);
+    out->efforts = efforts.len > 0 ? buf_take(&efforts) : NULL;
     return true;
 }
 

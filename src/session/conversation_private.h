@@ -130,6 +130,7 @@ struct conversation {
 
     enum memory_access access; /* of the open session; so is `level` */
     enum tools_offer level;
+    char *effort;       /* that was set for it; NULL: as configured */
     struct hooks hooks; /* of the open session */
     struct project_trust trust;
     struct instructions instructions; /* read at the last turn or context/read */
@@ -229,6 +230,8 @@ bool conversation_need_backend(struct conversation *c, struct error *e);
 bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e);
 void conversation_note_backend(struct conversation *c);
+/* The effort of reasoning that requests ask for; NULL: none, or none that the model has. */
+const char *conversation_effort(const struct conversation *c);
 /* True if the reference names the open session, or is NULL or "". */
 bool conversation_means_current(struct conversation *c, const char *reference);
 /* Passes a session/open to another conversation that has the session open; false: none has. */

@@ -76,7 +76,11 @@ static void conversation_begin_session(struct conversation *c, const char *direc
     conversation_work_in(c, directory);
     journal_begin(&c->journal, c->root);
     c->begun = true;
+    char *effort = c->effort; /* goes on, as the model does */
+    c->effort = NULL;
     conversation_read_settings(c);
+    if (effort)
+        mem_replace(&c->effort, effort);
     if (c->engine->options.system)
         c->journal.info.system = mem_strdup(c->engine->options.system);
     c->journal.info.labels = mem_strdup(c->labels);
@@ -305,8 +309,14 @@ void conversation_begin(struct conversation *c)
         mem_replace(&c->journal.info.system, mem_strdup(o->system));
     else if (!resumed && !offer_unsent(c))
         conversation_begin_session(c, NULL);
-    if (!choose_and_tell(c, &e))
+    const char *effort = o->effort;
+    bool chosen = conversation_choose(c, &e);
+    /* Another model may take the word later: only the first has to. */
+    if (!chosen || (effort && *c->backend.choice.model && !o->serves &&
+                    !backend_need_effort(&c->backend, effort, &e)))
         tell_fault(c, &e);
+    if (chosen)
+        tell_provider(c);
 }
 
 /* --- changing the open session or another ----------------------------------------------------- */

@@ -138,6 +138,10 @@ void tell_provider(struct conversation *c)
     n->model = mem_strdup(choice->model);
     n->detail = mem_strdup(choice->detail);
     n->reason = (enum provider_reason)choice->reason;
+    n->name = mem_strdup(conversation_effort(c));
+    AUTO(buf_release) struct buf efforts = BUF_INIT;
+    models_efforts(choice->provider, &c->backend.facts, &efforts);
+    n->args = efforts.len > 0 ? buf_take(&efforts) : NULL;
     if (choice->reason != CHOICE_FALLBACK)
         engine_note_backend(&c->seat, choice->provider->name, choice->model);
     n->meters = current_meters(c);
@@ -400,8 +404,9 @@ struct agent conversation_agent(struct conversation *c)
     agent.watched = c->engine->options.can_ask;
     agent.session_id = c->journal.info.id;
     agent.origin = c->origin;
+    agent.effort = conversation_effort(c);
     agent.max_output = agent_max_output(config_integer(c->config, CONFIG_PROVIDER_MAX_OUTPUT),
-                                        b->facts.max_output, b->facts.window);
+                                        b->facts.max_output, b->facts.window, agent.effort != NULL);
     agent.wakeup = &c->wakeup;
     agent.deadline = &c->wakeup;
     agent.budget = &c->budget;

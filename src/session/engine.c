@@ -150,9 +150,9 @@ static void serve_waiting(struct engine *s)
 static const size_t option_strings[] = {
     offsetof(struct engine_options, directory), offsetof(struct engine_options, store_path),
     offsetof(struct engine_options, provider),  offsetof(struct engine_options, model),
-    offsetof(struct engine_options, system),    offsetof(struct engine_options, tools),
-    offsetof(struct engine_options, allow),     offsetof(struct engine_options, labels),
-    offsetof(struct engine_options, resume)};
+    offsetof(struct engine_options, effort),    offsetof(struct engine_options, system),
+    offsetof(struct engine_options, tools),     offsetof(struct engine_options, allow),
+    offsetof(struct engine_options, labels),    offsetof(struct engine_options, resume)};
 enum { OPTION_STRINGS = sizeof option_strings / sizeof *option_strings };
 
 static const char **option_string(struct engine_options *o, int index)

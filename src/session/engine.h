@@ -29,6 +29,7 @@ struct engine_options {
     const char *store_path;      /* NULL: the default */
     const char *provider;        /* overrides; NULL: not given */
     const char *model;
+    const char *effort; /* of reasoning; until a session sets another. Ignored by other models */
     const char *system;
     const char *tools; /* "none", "read" or "full"; NULL: configured */
     const char

@@ -33,7 +33,8 @@
  *     same way; then `number` is the event after the page.
  *
  * PROVIDER: the session's provider and model, and the reason. `provider`, `model`, `reason`,
- *     `detail`; of `meters` the request, window and threshold.
+ *     `detail`; `name`: the effort of reasoning that is asked for or NULL, `args`: the words for it
+ *     or NULL; of `meters` the request, window and threshold.
  *
  * BUSY: `flag`: a turn or a compaction by hand began `number` ms ago; else it has ended. It comes
  *     before the first event of a turn, and after its last event and the answer to its request.

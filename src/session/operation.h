@@ -194,7 +194,8 @@ struct operation {
     X(memory_forget) X(memory_restore) X(memory_leave_out) X(memory_stats) X(memory_export) \
     X(memory_import) X(memory_reindex) X(memory_index) \
     X(compaction_ledger) \
-    X(session_create) X(session_open) X(session_set_model) X(session_set_system) \
+    X(session_create) X(session_open) X(session_set_model) X(session_set_effort) \
+    X(session_set_system) \
     X(session_set_draft) X(session_set_memory) X(session_set_tools) X(session_set_compaction) \
     X(session_settings) X(session_add_image) X(session_close) \
     X(turn_start) X(turn_retry) X(turn_interrupt) X(turn_background) \

@@ -199,6 +199,8 @@ void app_release(struct app *app)
     free(app->theme_name);
     free(app->provider);
     free(app->model);
+    free(app->effort);
+    free(app->efforts);
     free(app->detail);
     free(app->last_sent);
     free(app->activity.retry_reason);

@@ -167,6 +167,7 @@ struct app {
     bool fresh;              /* the session has no message yet */
     bool offline_said;       /* the note that there is no model was shown in this session */
     char *provider, *model, *detail;
+    char *effort, *efforts; /* as NOTICE_PROVIDER has them */
     enum provider_reason reason;
     struct meters meters;
     bool truncated;  /* the server left out the beginning of a request */

@@ -134,6 +134,7 @@ const struct slash_command slash_own[] = {
     {&operation_corpus_search, .run = corpora_run},
     {&operation_corpus_cited, .run = corpora_cite},
     {&operation_session_set_model, .kind = ARGUMENT_MODEL, .run = picker_models},
+    {&operation_session_set_effort, .kind = ARGUMENT_EFFORT, .run = picker_efforts},
     {&operation_session_set_system, .run = run_system},
     {&operation_turn_retry, .act = message_retry},
     {.name = "edit",

@@ -200,6 +200,9 @@ static void offer_arguments(struct app *app, const struct target *t)
                 list_add_match(list, t->word, m->providers.items[i].name,
                                _("switch to this provider"));
         break;
+    case ARGUMENT_EFFORT:
+        picker_list_efforts(app, list, t->word);
+        break;
     case ARGUMENT_SESSION:
         add_sessions(app, list, t->word);
         break;

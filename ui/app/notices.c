@@ -316,8 +316,8 @@ static void take_provider(struct app *app, struct notice *n)
         vec_free_each(&app->models.models);
         app->models_known = false;
     }
-    char **former[] = {&app->provider, &app->model, &app->detail};
-    char **now[] = {&n->provider, &n->model, &n->detail};
+    char **former[] = {&app->provider, &app->model, &app->detail, &app->effort, &app->efforts};
+    char **now[] = {&n->provider, &n->model, &n->detail, &n->name, &n->args};
     for (size_t i = 0; i < sizeof now / sizeof *now; i++) { /* the notice frees the former */
         char *kept = *former[i];
         *former[i] = *now[i];

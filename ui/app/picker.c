@@ -322,6 +322,53 @@ void picker_models(struct app *app, const char *arguments)
     (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
 }
 
+/* Effort */
+
+void picker_list_efforts(const struct app *app, struct list *list, const char *word)
+{
+    const char *effort = app->effort ? app->effort : "default";
+    for (const char *at = app->efforts ? app->efforts : ""; *(at += strspn(at, " "));) {
+        size_t len = strcspn(at, " ");
+        auto_free char *name = mem_strndup(at, len);
+        list_add_match(list, word, name, strcmp(name, effort) == 0 ? _("in use") : NULL);
+        at += len;
+    }
+    if (app->efforts)
+        list_add_match(list, word, "default",
+                       app->effort ? _("as the provider has it") : _("in use"));
+}
+
+static bool took_effort(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct session_effort_params *p = a->request->params;
+    bool none = strcmp(p->effort, "default") == 0;
+    if (!words)
+        keep(app, CONFIG_PROVIDER_EFFORT, none ? "" : p->effort, CONFIG_PROVIDER_EFFORT, NULL,
+             mem_printf(_("Effort: %s"), p->effort));
+    return !words;
+}
+
+static void chose_effort(struct app *app, const char *word)
+{
+    const struct session_effort_params params = {.effort = word};
+    (void)app_ask(app, &operation_session_set_effort, &params, took_effort);
+}
+
+void picker_efforts(struct app *app, const char *arguments)
+{
+    if (*arguments) {
+        chose_effort(app, arguments);
+    } else if (!app->efforts) {
+        app_note_briefly(app, STYLE_WARNING, _("No effort is known for the model %s."),
+                         app->model ? app->model : "");
+    } else {
+        struct list *list = list_new(LIST_PICK, _("Effort"));
+        picker_list_efforts(app, list, "");
+        list_mark(list, app->effort ? app->effort : "default");
+        app_open_list(app, LIST_EFFORTS, list, chose_effort);
+    }
+}
+
 /* Themes */
 
 /* An unknown name changes nothing. */

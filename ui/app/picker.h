@@ -9,9 +9,11 @@ void picker_palette(struct app *app);
 void picker_history(struct app *app);
 void picker_report(struct app *app);
 
-/* /model, /theme and /config. A model or a theme that is named is set, the choice is saved and the
- * result is shown; "" opens the list. The list of settings is filtered by the words. */
+/* /model, /effort, /theme and /config. A model, an effort or a theme that is named is set, the
+ * choice is saved and the result is shown; "" opens the list. The list of settings is filtered by
+ * the words. */
 void picker_models(struct app *app, const char *arguments);
+void picker_efforts(struct app *app, const char *arguments);
 void picker_themes(struct app *app, const char *arguments);
 void picker_config(struct app *app, const char *arguments);
 
@@ -21,6 +23,9 @@ void picker_want_inputs(struct app *app);
 /* Reads NAME, PROVIDER/NAME or PROVIDER. The strings of `out` point into `text` and into the
  * result, which the caller frees. */
 char *picker_read_model(const char *text, struct session_model_params *out);
+
+/* Adds the words of effort that begin with `word`: those of the model, and "default". */
+void picker_list_efforts(const struct app *app, struct list *list, const char *word);
 
 /* Takes the answer to models/list. */
 app_answer picker_take_models;

@@ -425,6 +425,26 @@ static void run_model(struct plain *p, const char *arguments)
     plain_ask(p, &operation_session_set_model, &params, NULL);
 }
 
+static void take_efforts(struct plain *p, struct operation_answer *a)
+{
+    const struct session_settings *s = a->result;
+    auto_free char *line =
+        s->efforts
+            ? mem_printf("%s (%s default)", s->effort ? s->effort : "default", s->efforts)
+            : mem_printf(_("No effort is known for the model %s."), s->model ? s->model : "");
+    plain_write(&p->out, line);
+}
+
+static void run_effort(struct plain *p, const char *arguments)
+{
+    const struct session_effort_params params = {.effort = arguments};
+    const struct session_params current = {.session = p->session.id};
+    if (*arguments)
+        plain_ask(p, &operation_session_set_effort, &params, take_told);
+    else
+        plain_ask(p, &operation_session_settings, &current, take_efforts);
+}
+
 /* Sends the text that was kept, or else the last message again. */
 static void run_retry(struct plain *p, const char *arguments)
 {
@@ -528,9 +548,9 @@ static const struct own {
     {"learned", .run = run_learned},   {"graph", .run = run_graph},
     {"corpus", .run = run_corpus},     {"cite", .run = run_cite},
     {"forget", .run = run_forget},     {"recalled", .run = run_recalled},
-    {"model", .run = run_model},       {"retry", .run = run_retry},
-    {"config", .run = run_config},     {"doctor", .take = take_report},
-    {"quit", .run = run_quit},
+    {"effort", .run = run_effort},     {"model", .run = run_model},
+    {"retry", .run = run_retry},       {"config", .run = run_config},
+    {"doctor", .take = take_report},   {"quit", .run = run_quit},
 };
 
 static const struct own *own_of(const struct slash_command *c)

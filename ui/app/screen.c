@@ -127,12 +127,15 @@ static char *backend_text(const struct app *app)
     if (strcmp(app->provider, "offline") == 0)
         return mem_strdup(shown.cols >= 80 ? _("offline: no model; answers are quotations")
                                            : _("offline: no model"));
-    bool model = app->model && *app->model;
-    if (model && shown.cols < 80) /* the model tells more */
-        return utf8_clean_line(app->model);
-    auto_free char *text = mem_printf("%s %s %s", app->provider, model ? glyph(GLYPH_DOT) : "",
-                                      model ? app->model : "");
-    return utf8_clean_line(text);
+    const char *model = app->model && *app->model ? app->model : NULL;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!model || shown.cols >= 80) /* the model tells more */
+        buf_addf(&text, "%s %s ", app->provider, model ? glyph(GLYPH_DOT) : "");
+    if (model)
+        buf_addstr(&text, model);
+    if (model && app->effort)
+        buf_addf(&text, " %s %s", glyph(GLYPH_DOT), app->effort);
+    return utf8_clean_line(text.data);
 }
 
 /* Appends "read-only, 2 working, 1 waits for you" for the title row; returns its style. */

@@ -13,6 +13,7 @@ enum argument_kind {
     ARGUMENT_OTHER,
     ARGUMENT_THEME,
     ARGUMENT_MODEL,
+    ARGUMENT_EFFORT,
     ARGUMENT_SESSION,
     ARGUMENT_TURN,
     ARGUMENT_FORK, /* a turn, or before the last compaction */
@@ -24,7 +25,7 @@ struct slash_command {
     const struct operation *operation; /* has the next three and the help in its row; NULL: none */
     const char *name;                  /* without the slash */
     const char *alias;                 /* what other programs call it; NULL: as this one */
-    const char *arguments;             /* "" if it takes none (slash_own: or NULL); "[X]" may lack */
+    const char *arguments; /* "" if it takes none (slash_own: or NULL); "[X]" may lack */
     enum argument_kind kind;
     const char *help; /* for gettext */
     /* Without these three, fork, pin and unpin call turns_run(), and any other command asks for its
@@ -33,7 +34,7 @@ struct slash_command {
     void (*act)(struct app *app); /* in place of run where no argument is taken */
     /* The key's action that does the same. Without run and act the command opens its view. */
     enum action action;
-    bool skill;                   /* a skill or a command of the person: sent as a message */
+    bool skill; /* a skill or a command of the person: sent as a message */
 };
 
 /* All, ending with a NULL name; skills are the last. */

@@ -120,6 +120,8 @@ static void add_title(struct context_view *v)
         if (figures[i].number > 0)
             buf_addf(&text, " %s %s %s", glyph(GLYPH_DOT), figures[i].what, figure);
     }
+    if (c->effort)
+        buf_addf(&text, " %s %s %s", glyph(GLYPH_DOT), _("effort"), c->effort);
     if (c->sent > 0 || c->received > 0) {
         auto_free char *sent = tokens_text(c->sent, false);
         auto_free char *received = tokens_text(c->received, false);

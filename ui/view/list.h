@@ -62,6 +62,7 @@ enum list_subject {
     LIST_PALETTE,
     LIST_HISTORY,
     LIST_MODELS,
+    LIST_EFFORTS,
     LIST_THEMES,
     LIST_CONFIG,
     LIST_REPORT,
