@@ -225,6 +225,10 @@ TEST_IF(capability_store(), a_clients_text_is_not_typed)
                          http_begin_session(tiro.port));
         assert_int_equal(is_forbidden(ask(tiro.port, true, "turn/start", typed)), i == 0);
         assert_int_equal(is_forbidden(ask(tiro.port, true, "turn/retry", typed)), i == 0);
+        const char *command =
+            support_text("{'session_id':'%s','prompt':'!true','origin':'command'}",
+                         http_begin_session(tiro.port));
+        assert_true(is_forbidden(ask(tiro.port, true, "turn/start", command)));
         assert_int_equal(served_stop(&tiro), 0);
     }
 }

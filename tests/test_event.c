@@ -85,6 +85,7 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "{'id':'call_1','name':'name',"
         "'content':'te\\'xt\\n','is_error':true,'signature':'sig',"
         "'denied':true,'change':{'old':'name','new':'te\\'xt\\n','line':3},'duration_ms':7}",
+    [EVENT_COMMAND_COMPLETED] = "{'content':'te\\'xt\\n','is_error':true,'duration_ms':7}",
     [EVENT_CALL_COMPLETED] = "{'stop_reason':'tool_use','model':'m-1'," USED ",'cost':0.25}",
     [EVENT_RETRYING] = "{'attempt':2,'of':5,'wait_ms':7,'reason':'te\\'xt\\n'}",
     [EVENT_COMPACTION_STARTED] =
@@ -289,6 +290,7 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_TOOL_CALL_REQUESTED] = "{'id':'','name':''}",
     [EVENT_TOOL_EXECUTION_COMPLETED] =
         "{'id':'','name':'','content':'','is_error':false,'duration_ms':0}",
+    [EVENT_COMMAND_COMPLETED] = "{'content':'','is_error':false,'duration_ms':0}",
     [EVENT_CALL_COMPLETED] = "{'stop_reason':'end_turn'}",
     [EVENT_RETRYING] = "{'attempt':0,'of':0,'wait_ms':0,'reason':''}",
     [EVENT_COMPACTION_STARTED] =

@@ -334,6 +334,15 @@ TEST(test_memory)
     check_files();
 }
 
+TEST(a_command_of_the_user_has_its_output_below)
+{
+    happen(EVENT_TURN_STARTED, NULL, "!ls");
+    happen(EVENT_COMMAND_COMPLETED, NULL, "```\n\x1b.c\n[exit status 0]");
+    happen(EVENT_TURN_COMPLETED, NULL, "");
+    update();
+    check_transcript_ends("!ls\n\n````\n```\n\u241b.c\n[exit status 0]\n````\n\n");
+}
+
 TEST(what_was_learned_stands_below_the_message)
 {
     happen(EVENT_TURN_STARTED, NULL, "No emojis.");

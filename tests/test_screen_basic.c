@@ -57,6 +57,9 @@ PLAY(a_paste_of_many_lines_does_not_send, "=open",
      "=requests 0", ":and typed", "and typed", "=requests 0", ":<enter>", HELLO,
      "=sent 0 one\\ntwo\\nthree\\nfour\\n|last of the paste\\nand typed|!\\u001b", "=requests 1");
 
+PLAY(a_command_of_the_persons_own, "=open", ":!echo $((40+2)) is it<enter>", "42 is it",
+     "=requests 0", ":why?<enter>", HELLO, "=sent 0 which I ran]\\n42 is it|why?");
+
 TEST(a_large_paste_keeps_every_byte)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;

@@ -161,7 +161,7 @@ TEST(what_nobody_typed_is_not_learned)
     surface_set(CONFIG_MEMORY_RECALL, "off"); /* a recalled message would bring the word, too */
     for (size_t i = 0; i < sizeof captures / sizeof *captures; i++)
         for (int origin = 0; origin < INPUT_ORIGINS; origin++) {
-            if (origin == INPUT_TYPED)
+            if (origin == INPUT_TYPED || origin == INPUT_COMMAND)
                 continue;
             surface_set(CONFIG_LEARNED_CAPTURE, captures[i]);
             AUTO(engine_free_local) struct engine *s = open_new();

@@ -285,3 +285,52 @@ TEST(a_command_of_the_editor_stays_in_front)
     surface_send(s, &operation_turn_interrupt, NULL);
     surface_expect_idle(s);
 }
+
+/* --- commands of a person: "!COMMAND" --- */
+
+static void run_own(struct engine *s, const char *text)
+{
+    engine_start(s, &operation_turn_start,
+                 &(struct turn_start_params){.text = text, .origin = INPUT_COMMAND});
+}
+
+TEST(a_command_of_a_person_asks_nobody_and_is_told_with_the_next_message)
+{
+    struct engine *s = surface_open(NULL, true);
+    surface_send(s, &operation_session_set_tools, "none");
+    run_own(s, "!echo here; pwd; exit 3");
+    const struct notice *shown = surface_expect(s, NOTICE_OUTPUT);
+    assert_string_equal(shown->text, COMMAND_CALL);
+    const struct event *ev = surface_expect_event(s, EVENT_COMMAND_COMPLETED)->event;
+    assert_says(ev->text, "here\n/", "[exit status 3]");
+    assert_true(ev->flag);
+    assert_int_equal(surface_expect_event(s, EVENT_TURN_COMPLETED)->event->stop_reason,
+                     STOP_TOOL_USE);
+    surface_expect_idle(s);
+    assert_int_equal(surface_requests(), 0);
+    surface_send(s, &operation_turn_retry, NULL);
+    surface_expect_error(s, ERR_USAGE, NULL);
+    model_server_queue(surface_server(), &(struct reply){.text = "It failed."});
+    surface_ask(s, "Why?");
+    assert_says(surface_last_body(), "echo here; pwd; exit 3",
+                "[output of this command, which I ran]\\nhere\\n/", "Why?");
+    engine_free(s);
+    s = surface_open("last", true); /* it is in the log */
+    model_server_queue(surface_server(), &(struct reply){.text = "As I said."});
+    surface_ask(s, "Really?");
+    assert_says(surface_last_body(), "which I ran]\\nhere\\n/", "Really?");
+    engine_free(s);
+}
+
+TEST(a_command_of_a_person_is_stopped)
+{
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
+    run_own(s, "!echo begun; sleep 600");
+    while (!strstr(surface_expect(s, NOTICE_OUTPUT)->detail, "begun"))
+        continue;
+    surface_send(s, &operation_turn_interrupt, NULL);
+    assert_says(surface_expect_event(s, EVENT_COMMAND_COMPLETED)->event->text,
+                "begun\n[interrupted]");
+    surface_expect_event(s, EVENT_INTERRUPTED);
+    surface_expect_idle(s);
+}

@@ -1106,3 +1106,17 @@ TEST(without_a_search_in_documents_brackets_are_text)
     tale("=exchange 1 where?|By the river [1].");
     assert_false(transcript_choose_citation(t));
 }
+
+/* A command of the person is shown as a call, also where the page begins behind it. */
+TEST(a_command_of_the_person_has_its_output_as_a_call_has)
+{
+    struct event *began = EV(TURN_STARTED, 1, "!make"), *ended = EV(COMMAND_COMPLETED, 2, "ok\n");
+    began->origin = INPUT_COMMAND;
+    tell(t, began);
+    assert_true(transcript_output(t, COMMAND_CALL, "building\n", false, 5));
+    assert_says(seen_transcript(t), "\u2502 !make", "\u201cmake\u201d", "building", "!tiro");
+    tell(t, ended, EV(TURN_COMPLETED, 3, ""));
+    assert_says(seen_transcript(t), "!building");
+    transcript_toggle_all(t);
+    assert_says(seen_transcript(t), "ok");
+}

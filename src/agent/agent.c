@@ -89,7 +89,7 @@ static double take_cost(struct turn *t, const struct usage *usage)
     return cost;
 }
 
-static void tell_end(struct turn *t, enum outcome outcome)
+void turn_tell_end(struct turn *t, enum outcome outcome)
 {
     const struct response *r = &t->response;
     bool cut = outcome == OUTCOME_FAILED || outcome == OUTCOME_INTERRUPTED;
@@ -347,7 +347,7 @@ bool agent_take_turn(struct agent *a, const char *input, const char *attachments
     if (outcome == OUTCOME_DONE && !t.lost)
         hooks_note_end(&t);
     a->recalled = adds ? NULL : a->recalled;
-    tell_end(&t, outcome);
+    turn_tell_end(&t, outcome);
     for (size_t i = 0; i < t.failed.len; i++)
         free(t.failed.items[i].call);
     vec_release(&t.failed);

@@ -95,6 +95,11 @@ struct agent {
 bool agent_take_turn(struct agent *a, const char *input, const char *attachments, int64_t retries,
                      struct error *e);
 
+/* A turn without the model: runs the command of a person, who needs no permission for it, with no
+ * sandbox, as long as it takes; `input` is "!COMMAND". run_started, command_completed, run_completed
+ * or interrupted. False as above. */
+bool agent_run_command(struct agent *a, const char *input, struct error *e);
+
 /* Compacts now, whatever the thresholds and the breaker say (an attempt all the same). Not while a
  * turn runs. False with the reason: nothing was changed (it was told as compaction_failed too, if
  * it began). */

@@ -75,6 +75,7 @@ enum outcome turn_end_at_limit(struct turn *t); /* warns that [tools] max_calls 
 /* agent.c */
 void turn_emit(struct turn *t, struct event *ev); /* takes it */
 void turn_tell_warning(struct turn *t, const char *code, const char *detail);
+void turn_tell_end(struct turn *t, enum outcome outcome);
 void turn_pin_last(struct turn *t); /* the newest message */
 /* One model call with its retries, which are told. `failure` has the reason of the last. */
 bool turn_call_model(struct turn *t, const struct provider *provider,

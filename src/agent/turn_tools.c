@@ -5,6 +5,7 @@
 #include "agent/turn.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -206,6 +207,46 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     if (pins)
         turn_pin_last(t);
     return gate;
+}
+
+bool agent_run_command(struct agent *a, const char *input, struct error *e)
+{
+    struct turn t = {.a = a,
+                     .e = e,
+                     .started_ms = clock_mono_ms(),
+                     .usage = USAGE_UNKNOWN,
+                     .overhead = USAGE_UNKNOWN,
+                     .accounted = true};
+    AUTO(json_free_local)
+    struct json *given = json_pack("{command:s access:'all'}", input + (*input == '!'));
+    auto_free char *args = json_print(given);
+    const struct block b = {
+        .id = (char *)COMMAND_CALL, .name = (char *)"run_command", .text = args};
+    AUTO(tool_call_release) struct tool_call call = {0};
+    AUTO(buf_release) struct buf result = BUF_INIT;
+    response_init(&t.response);
+    t.response.stop_reason = STOP_TOOL_USE;
+    struct event *ev = event_new(EVENT_TURN_STARTED);
+    ev->text = mem_strdup(input);
+    ev->origin = INPUT_COMMAND;
+    turn_emit(&t, ev);
+    bool is_error = true;
+    if (!t.lost && tool_call_prepare(&call, a->tools, b.name, b.text, &result)) {
+        struct running running = {.turn = &t, .call = &b};
+        struct tool_context context = context_for(a, call.tool);
+        context.deadline_ms = INT64_MAX;
+        context.show = a->show ? show_of_call : NULL;
+        context.tell_context = &running;
+        is_error = tool_call_run(&call, &context, &result);
+    }
+    ev = event_new(EVENT_COMMAND_COMPLETED);
+    ev->text = buf_take(&result);
+    ev->flag = is_error;
+    ev->number = turn_elapsed_ms(&t);
+    turn_emit(&t, ev);
+    turn_tell_end(&t, goes_on(&t) ? OUTCOME_DONE : OUTCOME_INTERRUPTED);
+    response_release(&t.response);
+    return !t.lost;
 }
 
 static enum outcome end_early(struct turn *t, enum stop_reason reason, const char *why)

@@ -91,7 +91,8 @@ const struct shape_names stop_reason_names = {stop_words, STOP_OTHER + 1, STOP_O
 
 static const char *const origin_words[] = {
     [INPUT_UNKNOWN] = "unknown", [INPUT_TYPED] = "typed",     [INPUT_PIPED] = "piped",
-    [INPUT_ATTACHED] = "file",   [INPUT_PROGRAM] = "program", [INPUT_IMPORTED] = "imported",
+    [INPUT_ATTACHED] = "file",   [INPUT_PROGRAM] = "program", [INPUT_COMMAND] = "command",
+    [INPUT_IMPORTED] = "imported",
 };
 const struct shape_names input_origin_names = {origin_words, INPUT_ORIGINS, -1};
 /* In a log an unknown origin is read as "unknown": a newer program may know more. */
@@ -145,6 +146,11 @@ static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
     SHAPE_FIELD("change", OBJECT, OPTIONAL, SHAPE_AT(struct file_change, struct event, change),
                 .of = &change_shape, .help = "The file that the call changed, before and after."),
+    NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
+
+static const struct shape_field fields_COMMAND_COMPLETED[] = {
+    TEXT("content", text, "Output of the command that the user ran, and how it ended."),
+    FLAG("is_error", flag, "It failed."),
     NUMBER("duration_ms", number, "Duration in milliseconds."), {0}};
 
 static const struct shape_field fields_CALL_COMPLETED[] = {

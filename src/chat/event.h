@@ -30,6 +30,7 @@
     X(TEXT_COMPLETE, "text_complete", 1)                                                           \
     X(TOOL_CALL_REQUESTED, "tool_call_requested", 1)                                               \
     X(TOOL_EXECUTION_COMPLETED, "tool_execution_completed", 1)                                     \
+    X(COMMAND_COMPLETED, "command_completed", 1)                                                   \
     X(CALL_COMPLETED, "turn_completed", 1)                                                         \
     X(RETRYING, "retrying", 1)                                                                     \
     X(COMPACTION_STARTED, "compaction_started", 1)                                                 \
@@ -81,10 +82,14 @@ enum input_origin {
     INPUT_PIPED,    /* standard input that is no terminal */
     INPUT_ATTACHED, /* an attached file alone */
     INPUT_PROGRAM,  /* another agent, over MCP */
+    INPUT_COMMAND,  /* "!COMMAND" of a person, which was run: its turn has no model call, and a
+                       command_completed with the output */
     INPUT_IMPORTED, /* the text of an imported session, whatever it says itself */
     INPUT_ORIGINS
 };
 extern const struct shape_names input_origin_names;
+
+#define COMMAND_CALL "!" /* in place of a call's id, where the output of such a command is shown */
 
 /* The members of a compaction. `history` and `dropped` are JSON (chat/rebuild.h): how the new
  * messages are made of the old ones, and which events the messages that went were made of. */

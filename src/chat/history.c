@@ -749,6 +749,13 @@ static void apply_to_turn(struct history *h, const struct event *ev)
                                       .text = mem_strdup(text),
                                       .signature = mem_strdup(ev->signature)});
         break;
+    case EVENT_COMMAND_COMPLETED: /* the message has the command */
+        m = &h->messages.items[h->turn_first];
+        if (m->role == ROLE_USER && fetch(h, h->turn_first)) {
+            auto_free char *told = mem_printf("[output of this command, which I ran]\n%s", text);
+            append_block(h, m, block_text(told));
+        }
+        break;
     case EVENT_CALL_COMPLETED:
         count_usage(h, ev);
         h->last_input = ev->usage.input;

@@ -269,6 +269,14 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
     case EVENT_TOOL_EXECUTION_COMPLETED:
         add_result(t, out, ev);
         break;
+    case EVENT_COMMAND_COMPLETED: {
+        AUTO(buf_release) struct buf clean = BUF_INIT;
+        utf8_clean(&clean, ev->text ? ev->text : "", ev->text ? strlen(ev->text) : 0,
+                   UTF8_MULTILINE);
+        attached_file_fence(out, clean.data, clean.len);
+        buf_addch(out, '\n');
+        break;
+    }
     case EVENT_CALL_COMPLETED: /* it comes between the tool calls and their results */
         if (t->streamed.len > 0)
             leave_streamed(t, out, NULL);

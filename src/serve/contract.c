@@ -201,6 +201,10 @@ bool authority_gives(const struct server *s, enum authority caller, const struct
                        "\"origin\": \"typed\" is for an owner; leave it out, or start tiro serve "
                        "with --allow owner");
 
+    if (origin == INPUT_COMMAND) /* it asks nobody, and has no sandbox */
+        return err_set(e, ERR_FORBIDDEN,
+                       "\"origin\": \"command\" is for a person at the terminal; leave it out");
+
     bool ok = true;
     for (const struct shape_field *f = o->params->fields; f->name && ok; f++) {
         char *at = (char *)params + f->offset;

@@ -471,14 +471,12 @@ static char *with_surroundings(const struct conversation *c, const char *attachm
     return json_first(blocks) ? json_print(blocks) : NULL;
 }
 
-static bool start(struct conversation *c, const char *input, const char *attachments,
-                  int64_t retries, struct turn_result *out, struct error *e)
+/* What a model is to be told, and its tools, before a turn of it. */
+static bool prepare(struct conversation *c, const char *input, struct error *e)
 {
     static const char *const graph_words[] = {"graph", "Graph", "grafo", "Grafo", "memory_create_"};
     struct error fault;
-    mem_replace(&c->newer_draft, NULL);
-    if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
-        !conversation_need_backend(c, e) || !backend_prepare(&c->backend, e))
+    if (!backend_prepare(&c->backend, e))
         return false;
     conversation_trust_project(c, true);
     if (!conversation_go_on(c)) /* backend_prepare() may have asked the server for the window */
@@ -491,8 +489,19 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     if (!conversation_read_permissions(c, &fault)) /* then tools ask */
         tell_fault(c, &fault);
     conversation_start_servers(c);
+    return true;
+}
+
+static bool start(struct conversation *c, const char *input, const char *attachments,
+                  int64_t retries, struct turn_result *out, struct error *e)
+{
+    bool commands = c->origin == INPUT_COMMAND;
+    mem_replace(&c->newer_draft, NULL);
+    if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
+        !conversation_need_backend(c, e) || (!commands && !prepare(c, input, e)))
+        return false;
     struct agent agent = conversation_agent(c);
-    if (!hooks_admit(&agent, input, e)) {
+    if (!commands && !hooks_admit(&agent, input, e)) {
         conversation_agent_release(&agent);
         return false;
     }
@@ -504,8 +513,9 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     session_tally_name(&c->journal.info, input);
     tell_session(c, false);
 
-    auto_free char *attached = with_surroundings(c, attachments, retries);
-    bool kept = agent_take_turn(&agent, input, attached, retries, e);
+    auto_free char *attached = commands ? NULL : with_surroundings(c, attachments, retries);
+    bool kept = commands ? agent_run_command(&agent, input, e)
+                         : agent_take_turn(&agent, input, attached, retries, e);
     mem_replace(&c->recalled, NULL);
     c->backend.facts.window = agent.window;
     conversation_agent_release(&agent);
@@ -534,6 +544,8 @@ bool converse_start_turn(struct conversation *c, const void *params, void *resul
     const struct turn_start_params *p = params;
     auto_free char *images = NULL;
     c->origin = p->origin;
+    if (p->origin == INPUT_COMMAND)
+        return start(c, p->text ? p->text : "", NULL, 0, result, e);
     return conversation_place_images(c, p->attachments, &images, e) &&
            conversation_attach(c, &p->attach, p->text ? p->text : "", NULL, &images, e) &&
            conversation_add_skills(c, p->text, &p->attach, false, &images, e) &&
@@ -551,8 +563,11 @@ bool converse_retry(struct conversation *c, const void *params, void *result, st
         return err_set(e, ERR_USAGE, "nothing to retry; send a message first");
     if (!event_log_said(c->store, c->journal.info.id, h->last_turn_seq, &said, e))
         return false;
+    bool command = said.origin == INPUT_COMMAND;
     c->origin = p->text ? p->origin : said.origin; /* the same words have the same origin */
     free(said.text);
+    if (command)
+        return err_set(e, ERR_USAGE, "the last message is a command that you ran; send a new one");
     auto_free char *text = mem_strdup(p->text ? p->text : h->last_text);
     auto_free char *attachments = mem_strdup(h->last_attachments);
     return (!p->text || (conversation_attach(c, &p->attach, text, h->last_text, &attachments, e) &&

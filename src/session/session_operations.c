@@ -621,6 +621,7 @@ static bool take_event(void *page, const struct event *ev)
         [EVENT_REASONING_COMPLETE] = true,
         [EVENT_TOOL_CALL_REQUESTED] = true,
         [EVENT_TOOL_EXECUTION_COMPLETED] = true,
+        [EVENT_COMMAND_COMPLETED] = true,
     };
     struct page *p = page;
     if (ev->seq > p->range_last)

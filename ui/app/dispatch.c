@@ -57,7 +57,9 @@ static void send(struct app *app)
         }
     } else if (text[strspn(text, " \t\n")]) {
         app_write(app, "");
-        (app->replacing ? message_replace : message_send)(app, text + (line.kind == SLASH_LITERAL));
+        (line.kind == SLASH_SHELL ? message_command
+         : app->replacing         ? message_replace
+                                  : message_send)(app, text + (line.kind == SLASH_LITERAL));
         app_save_draft(app);
     }
 }

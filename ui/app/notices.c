@@ -42,6 +42,7 @@ static void note_event(struct app *app, struct event *ev, bool live)
     cards_event(app, ev, live);
     switch (ev->type) {
     case EVENT_TURN_STARTED:
+    case EVENT_COMMAND_COMPLETED:
     case EVENT_TOOL_EXECUTION_COMPLETED:
         if (live)
             a->command_ms = 0;

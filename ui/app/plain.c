@@ -64,8 +64,20 @@ void plain_began(struct plain *p)
     p->began_ms = clock_mono_ms();
 }
 
+/* "!COMMAND" of a person; a program that writes lines gets no shell by one. */
+static bool is_shell(const struct plain *p, const char *text)
+{
+    return p->in.terminal && slash_parse(text).kind == SLASH_SHELL;
+}
+
 static void start_turn(struct plain *p, const char *text)
 {
+    if (is_shell(p, text)) {
+        plain_began(p);
+        plain_send(p, &operation_turn_start,
+                   &(struct turn_start_params){.text = text, .origin = INPUT_COMMAND});
+        return;
+    }
     auto_free char *whole = p->files ? mem_printf("%s\n\n%s", p->files, text) : mem_strdup(text);
     free(p->files);
     p->files = NULL;
@@ -81,6 +93,11 @@ void plain_say(struct plain *p, const char *text)
 {
     if (!p->busy) {
         start_turn(p, text);
+        return;
+    }
+    if (is_shell(p, text)) {
+        plain_keep(p, mem_strdup(text));
+        plain_write(&p->out, _("A turn is running; run the command when it has ended."));
         return;
     }
     char *joined = p->waiting ? mem_printf("%s\n\n%s", p->waiting, text) : mem_strdup(text);

@@ -128,6 +128,8 @@ bool slash_needs_argument(const struct slash_command *c)
 
 struct slash_line slash_parse(const char *text)
 {
+    if (text[0] == '!' && text[1] && !strchr(" \t\n[", text[1]))
+        return (struct slash_line){.kind = SLASH_SHELL};
     if (text[0] != '/')
         return (struct slash_line){.kind = SLASH_TEXT};
     if (text[1] == '/')

@@ -66,8 +66,9 @@ bool slash_needs_argument(const struct slash_command *c);
 
 /* The kind of a line in the editor. A command: `name_len` bytes from text + 1, its arguments from
  * text + arguments on (blanks around them are not theirs). "//" begins a text of which the first
- * slash is dropped. */
-enum slash_kind { SLASH_TEXT, SLASH_LITERAL, SLASH_COMMAND };
+ * slash is dropped. "!" begins a command for the shell, unless a blank or "[" (an image in
+ * Markdown) follows. */
+enum slash_kind { SLASH_TEXT, SLASH_LITERAL, SLASH_SHELL, SLASH_COMMAND };
 struct slash_line {
     enum slash_kind kind;
     size_t name_len;

@@ -155,6 +155,20 @@ void message_send(struct app *app, const char *text)
     app_touch_now(app, DIRTY_ALL);
 }
 
+void message_command(struct app *app, const char *text)
+{
+    if (app->activity.busy) {
+        app_note_briefly(app, STYLE_NOTE, "%s",
+                         _("A turn is running; run the command when it has ended."));
+        app_give_back(app, text);
+        return;
+    }
+    message_keep(app);
+    editor_history_add(app->editor, text);
+    start_turn(app, &operation_turn_start,
+               &(struct turn_start_params){.text = text, .origin = INPUT_COMMAND});
+}
+
 void message_retry(struct app *app)
 {
     if (app->activity.over)

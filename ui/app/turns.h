@@ -10,6 +10,9 @@
 /* Sends the text, or queues it while a turn runs. */
 void message_send(struct app *app, const char *text);
 
+/* Runs "!COMMAND" in the session's directory. While a turn runs the text returns to the editor. */
+void message_command(struct app *app, const char *text);
+
 /* Sends the last message again. */
 void message_retry(struct app *app);
 

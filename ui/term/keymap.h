@@ -52,7 +52,8 @@ struct key {
 /* X(ID, name in [keys], default keys, help), in the order of their places (enum key_place). */
 #define ACTIONS(X)                                                                                 \
     X(SEND, "send", "enter",                                                                       \
-      N_("send the message; choose in a list; with an empty editor: open the newest compaction"))  \
+      N_("send the message, or run it as a command if it begins with \"!\"; choose in a list; with " \
+         "an empty editor: open the newest compaction"))                                           \
     X(NEWLINE, "newline", "ctrl-j alt-enter shift-enter", N_("begin a new line"))                  \
     X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
     X(CLEAR, "clear", "ctrl-c",                                                                    \

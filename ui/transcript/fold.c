@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/i18n.h"
 #include "base/json.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/session_info.h"
@@ -292,6 +293,15 @@ static void add_attached_file(struct item *item, const struct json *block, const
     buf_addf(&item->images, " %s %s\n", glyph(GLYPH_DOT), count);
 }
 
+/* The command of the turn is shown as a call of the tool that runs commands. */
+static struct item *add_command(struct fold *f, int64_t seq, const char *command)
+{
+    AUTO(json_free_local) struct json *v = json_pack("{command:s}", command);
+    auto_free char *args = json_print(v);
+    return add_call(f, &(struct event){.seq = seq, .id = (char *)COMMAND_CALL, .text = args},
+                    "run_command", false);
+}
+
 static void turn_started(struct fold *f, const struct event *ev)
 {
     static const char *const members[] = {"text", "path", "url", "source"}; /* with a name */
@@ -331,9 +341,12 @@ static void turn_started(struct fold *f, const struct event *ev)
                    UTF8_ONE_LINE);
         buf_addstr(&item->images, "]\n");
     }
-    f->need_label = true;
     f->turn_open = true;
     f->partial = false;
+    f->need_label = false; /* the command is the person's */
+    if (ev->origin == INPUT_COMMAND)
+        (void)add_command(f, ev->seq, text + (*text == '!'));
+    f->need_label = true;
 }
 
 /* "4,000" or "$0.40", by the kind of budget. */
@@ -460,6 +473,13 @@ static bool apply(struct fold *f, const struct event *ev)
     case EVENT_TOOL_EXECUTION_COMPLETED:
         call = fold_call(f, ev->id, false);
         item_set_result(call ? call : add_call(f, ev, ev->name, true), ev);
+        return true;
+    case EVENT_COMMAND_COMPLETED:
+        call = fold_call(f, COMMAND_CALL, false);
+        if (!call)
+            call = add_call(f, &(struct event){.seq = ev->seq, .id = (char *)COMMAND_CALL},
+                            "run_command", true);
+        item_set_result(call, ev);
         return true;
     case EVENT_MEMORY_RECALLED:
         call = fold_call(f, ev->id, true);

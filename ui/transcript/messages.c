@@ -144,6 +144,10 @@ void dropped_apply(struct dropped *d, const struct event *ev)
         add_text(m, text);
         add_images(m, ev->attachments);
         break;
+    case EVENT_COMMAND_COMPLETED:
+        if (m && m->role == ROLE_USER)
+            add_text(m, text);
+        break;
     case EVENT_TURN_FAILED: /* a turn without an answer takes its message back */
         if (m && m->role == ROLE_USER)
             take_back_last(d);

@@ -447,6 +447,7 @@ static void notice(struct view *view, struct notice *n)
         [EVENT_TEXT_COMPLETE] = true,
         [EVENT_TOOL_CALL_REQUESTED] = true,
         [EVENT_TOOL_EXECUTION_COMPLETED] = true,
+        [EVENT_COMMAND_COMPLETED] = true,
         [EVENT_CALL_COMPLETED] = true,
         [EVENT_COMPACTION_COMPLETED] = true,
         [EVENT_COMPACTION_UNDONE] = true,

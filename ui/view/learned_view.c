@@ -88,9 +88,10 @@ static struct browser_source source(const struct browser *b, size_t index)
 static bool entry_text(const struct browser *b, size_t index, struct buf *out)
 {
     static const char *const origins[INPUT_ORIGINS] = {
-        [INPUT_UNKNOWN] = N_("of unknown origin"), [INPUT_TYPED] = N_("typed"),
-        [INPUT_PIPED] = N_("piped into tiro"),     [INPUT_ATTACHED] = N_("of a file"),
-        [INPUT_PROGRAM] = N_("sent by a program"), [INPUT_IMPORTED] = N_("imported"),
+        [INPUT_UNKNOWN] = N_("of unknown origin"),      [INPUT_TYPED] = N_("typed"),
+        [INPUT_PIPED] = N_("piped into tiro"),          [INPUT_ATTACHED] = N_("of a file"),
+        [INPUT_PROGRAM] = N_("sent by a program"),      [INPUT_IMPORTED] = N_("imported"),
+        [INPUT_COMMAND] = N_("output of your command"),
     };
     const struct learned_view *v = (const struct learned_view *)b;
     const struct learned_item *item = &v->list.items.items[index];
