@@ -51,9 +51,9 @@ CREATE INDEX event_whole ON event (session, seq)
 CREATE INDEX event_delta ON event (session, type, seq)
     WHERE type IN ('text_delta', 'reasoning_delta', 'compaction_delta');
 
--- Compactions that are in force are looked up before a log is read.
+-- Compactions, and rewinds that were undone, are looked up before a log is read.
 CREATE INDEX event_compaction ON event (session, type, seq)
-    WHERE type IN ('compaction_completed', 'compaction_undone');
+    WHERE type IN ('compaction_completed', 'compaction_undone', 'rewind_undone');
 
 -- Input of users, over all sessions.
 CREATE INDEX event_input ON event (at, session, seq) WHERE type = 'run_started';

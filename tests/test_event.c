@@ -107,6 +107,8 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
         "'consecutive_failures':22,'suspended':true,'model':'m-1'," USED
         ",'cost':0.25,'duration_ms':7}",
     [EVENT_COMPACTION_UNDONE] = "{'of':7}",
+    [EVENT_REWOUND] = "{'message':7}",
+    [EVENT_REWIND_UNDONE] = "{'of':7}",
     [EVENT_MESSAGE_PINNED] = "{'message':7,'pinned':true}",
     [EVENT_MEMORY_INDEXED] = "{'entries':2,'compaction':7}",
     [EVENT_MEMORY_RECALLED] =
@@ -271,11 +273,13 @@ TEST(test_between_runs)
     for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
         struct event ev = filled((enum event_type)i);
         bool by_hand = ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED;
-        assert_int_equal(event_between_turns(&ev), by_hand || ev.type == EVENT_COMPACTION_UNDONE);
+        bool changes = ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_REWOUND ||
+                       ev.type == EVENT_REWIND_UNDONE;
+        assert_int_equal(event_between_turns(&ev), by_hand || changes);
         ev.compaction.trigger = estimate;
-        assert_int_equal(event_between_turns(&ev), ev.type == EVENT_COMPACTION_UNDONE);
+        assert_int_equal(event_between_turns(&ev), changes);
         ev.compaction.trigger = NULL;
-        assert_int_equal(event_between_turns(&ev), ev.type == EVENT_COMPACTION_UNDONE);
+        assert_int_equal(event_between_turns(&ev), changes);
     }
 }
 
@@ -306,6 +310,8 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
         "{'mode':'','reason':'','message':'','consecutive_failures':0,'suspended':"
         "false}",
     [EVENT_COMPACTION_UNDONE] = "{'of':0}",
+    [EVENT_REWOUND] = "{'message':0}",
+    [EVENT_REWIND_UNDONE] = "{'of':0}",
     [EVENT_MESSAGE_PINNED] = "{'message':0,'pinned':false}",
     [EVENT_MEMORY_INDEXED] = "{'entries':0,'compaction':0}",
     [EVENT_MEMORY_RECALLED] = "{'query':'','limit':0}",

@@ -723,6 +723,93 @@ TEST(test_a_summary_that_was_cut_off_stays)
     assert_int_equal(deltas_from(second), 1);
 }
 
+/* --- rewinds ---------------------------------------------------------------------------------- */
+
+static void rewind_to(int64_t turn)
+{
+    int64_t seq;
+    assert_ok(journal_turn(&j, turn, &seq, &fault) && journal_rewind(&j, seq, &fault), fault);
+    assert_sound_twice();
+}
+
+static void unrewind(void)
+{
+    assert_ok(journal_unrewind(&j, &fault), fault);
+    assert_sound_twice();
+}
+
+TEST(test_a_rewind)
+{
+    two_runs();
+    plain_run("three", "3");
+    assert_err(journal_rewind(&j, 2, &fault), fault, ERR_MESSAGE_NOT_SENT);
+    rewind_to(2);
+    assert_texts("one 1");
+    assert_int_equal(j.history.turns, 1);
+    assert_int_equal(j.history.last_input, -1);
+    assert_null(j.history.last_text); /* there is nothing to send again */
+    plain_run("other", "4");
+    assert_int_equal(vec_last(&j.history.messages).turn, 2);
+    rewind_to(0);
+    rewind_to(0);
+    assert_texts("");
+    assert_int_equal(j.history.rewound.len, 3);
+    plain_run("five", "5");
+    unrewind();
+    assert_texts("one 1 five 5");
+    unrewind();
+    assert_texts("one 1 other 4 five 5");
+    unrewind();
+    assert_texts("one 1 two 2 three 3 other 4 five 5");
+    assert_int_equal(j.history.turns, 5);
+    assert_err(journal_unrewind(&j, &fault), fault, ERR_NOTHING_TO_UNDO);
+    assert_session_sound(store, id);
+    say(EVENT_TURN_STARTED, "six");
+    assert_err(journal_rewind(&j, 1, &fault), fault, ERR_SESSION_BUSY);
+}
+
+TEST(a_turn_that_failed_or_was_sent_again_has_one_number)
+{
+    plain_run("one", "1");
+    say(EVENT_TURN_STARTED, "two");
+    say(EVENT_TURN_FAILED, "no");
+    struct event *ev = event_new(EVENT_TURN_STARTED);
+    ev->text = mem_strdup("two again");
+    ev->number = j.history.last_turn_seq;
+    emit(ev);
+    say(EVENT_TURN_FAILED, "no");
+    int64_t failed = j.info.last_seq - 1;
+    plain_run("three", "3");
+    struct event_turns turns;
+    assert_ok(event_log_turns(store, id, &turns, &fault), fault);
+    assert_int_equal(turns.items.len, 3);
+    assert_int_equal(turns.items.items[1].seq, failed);
+    assert_int_equal(turns.items.items[1].from, failed - 2);
+    vec_release(&turns.items);
+    rewind_to(2); /* the history has no such message; it goes on from there all the same */
+    assert_texts("one 1");
+}
+
+TEST(test_a_rewind_undoes_compactions_that_dropped_its_message)
+{
+    two_runs();
+    plain_run("three", "3");
+    commit(drop_first(2, "A"));
+    rewind_to(3); /* the compaction took none of what goes */
+    assert_texts("A two 2");
+    plain_run("four", "4");
+    commit(drop_first(3, "B"));
+    unrewind(); /* B was made of another history */
+    assert_texts("A two 2 three 3 four 4");
+    rewind_to(1);
+    assert_texts("");
+    assert_int_equal(j.history.compaction.in_force.len, 0);
+    assert_int_equal(count_rows(""), 0);
+    unrewind();
+    assert_texts("one 1 two 2 three 3 four 4");
+    assert_int_equal(count_events("compaction_undone"), 2);
+}
+
 /* --- any session ------------------------------------------------------------------------------ */
 
 static bool maybe(double chance)
@@ -826,9 +913,49 @@ static bool any_run(void)
     return true;
 }
 
+/* The messages before this number, in their form of the history. Kept. */
+static char *messages_before(int64_t seq)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < j.history.messages.len && j.history.messages.items[i].seq < seq; i++) {
+        AUTO(json_free_local)
+        struct json *v = shape_to_json(&message_shape, &j.history.messages.items[i]);
+        buf_addf(&text, "%s\n", support_keep(json_print(v)));
+    }
+    return support_keep(buf_take(&text));
+}
+
+/* After a rewind the history is what came before the message, as if the rest had not been said.
+ */
+static void any_rewind(void)
+{
+    struct event_turns turns;
+    assert_ok(event_log_turns(store, id, &turns, &fault), fault);
+    size_t compactions = j.history.compaction.in_force.len;
+    if (turns.items.len > 0 && maybe(0.6)) {
+        size_t at = below(turns.items.len);
+        int64_t seq = turns.items.items[at].seq, found;
+        char *before = messages_before(seq);
+        assert_ok(journal_turn(&j, (int64_t)at + 1, &found, &fault), fault);
+        assert_int_equal(found, seq);
+        assert_ok(journal_rewind(&j, seq, &fault), fault);
+        assert_int_equal(vec_last(&j.history.rewound), j.info.last_seq);
+        assert_true(j.history.messages.len == 0 || vec_last(&j.history.messages).seq < seq);
+        if (j.history.compaction.in_force.len == compactions)
+            assert_string_equal(messages_before(INT64_MAX), before);
+        assert_err(journal_rewind(&j, seq, &fault), fault, ERR_MESSAGE_NOT_SENT);
+        assert_int_equal(journal_turn(&j, 0, &found, &fault), at > 0);
+    } else if (j.history.rewound.len > 0) {
+        assert_ok(journal_unrewind(&j, &fault), fault);
+    } else {
+        assert_err(journal_unrewind(&j, &fault), fault, ERR_NOTHING_TO_UNDO);
+    }
+    vec_release(&turns.items);
+}
+
 static void any_step(void)
 {
-    size_t luck = below(20);
+    size_t luck = below(23);
     if (luck < 9) {
         if (!any_run()) {
             if (maybe(0.5))
@@ -842,6 +969,8 @@ static void any_step(void)
             uncompact();
     } else if (luck < 17) {
         any_pin();
+    } else if (luck >= 20) {
+        any_rewind();
     } else if (luck < 18) {
         assert_ok(
             !j.stored ||

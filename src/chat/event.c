@@ -225,6 +225,13 @@ static const struct shape_field fields_COMPACTION_FAILED[] = {
 static const struct shape_field fields_COMPACTION_UNDONE[] = {
     NUMBER("of", number, "Number of the compaction_completed that was undone."), {0}};
 
+static const struct shape_field fields_REWOUND[] = {
+    NUMBER("message", number, "Number of the user's message before which the conversation goes on."),
+    {0}};
+
+static const struct shape_field fields_REWIND_UNDONE[] = {
+    NUMBER("of", number, "Number of the conversation_rewound that was undone."), {0}};
+
 static const struct shape_field fields_MESSAGE_PINNED[] = {
     NUMBER("message", number, "Number of the message."),
     FLAG("pinned", flag, "True: pinned; false: unpinned."), {0}};
@@ -379,7 +386,8 @@ bool event_ends_turn(enum event_type type)
 bool event_between_turns(const struct event *ev)
 {
     bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_COMPLETED;
-    return ev->type == EVENT_COMPACTION_UNDONE ||
+    return ev->type == EVENT_COMPACTION_UNDONE || ev->type == EVENT_REWOUND ||
+           ev->type == EVENT_REWIND_UNDONE ||
            (compacts && ev->compaction.trigger && strcmp(ev->compaction.trigger, "manual") == 0);
 }
 
@@ -723,6 +731,13 @@ void log_messages_apply(struct log_messages *l, const struct log_event *ev)
         start_turn(l, ev);
     else if (ev->between_turns)
         log_messages_drop_open_turn(l);
+    if (ev->type == EVENT_REWOUND && ev->retries > 0) {
+        size_t first = l->items.len;
+        while (first > 0 && l->items.items[first - 1].seq >= ev->retries)
+            first--;
+        if (first < l->items.len && l->items.items[first].role == ROLE_USER)
+            take_back(l, first);
+    }
     if (l->turn_seq == 0 || ev->type == EVENT_TURN_STARTED)
         return;
     bool answered = false;

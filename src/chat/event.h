@@ -38,6 +38,8 @@
     X(COMPACTION_COMPLETED, "compaction_completed", 1)                                             \
     X(COMPACTION_FAILED, "compaction_failed", 1)                                                   \
     X(COMPACTION_UNDONE, "compaction_undone", 1)                                                   \
+    X(REWOUND, "conversation_rewound", 1)                                                          \
+    X(REWIND_UNDONE, "rewind_undone", 1)                                                           \
     X(MESSAGE_PINNED, "message_pinned", 1)                                                         \
     X(MEMORY_INDEXED, "memory_indexed", 1)                                                         \
     X(MEMORY_RECALLED, "memory_recalled", 1)                                                       \
@@ -224,7 +226,8 @@ void event_pieces_skip(struct event *ev, int64_t after);
 struct log_event {
     int64_t seq;
     enum event_type type;
-    int64_t retries;    /* run_started: the one that it sends again; 0: none */
+    int64_t retries;    /* run_started: the one that it sends again; conversation_rewound that is in
+                           force: the message; 0: none */
     bool is_empty;      /* text_complete, reasoning_complete: it says nothing */
     bool between_turns; /* event_between_turns() */
 };

@@ -41,6 +41,7 @@ void history_release(struct history *h)
         free(h->budgets.items[i].kind);
     vec_release(&h->budgets);
     vec_free_each(&h->left_out);
+    vec_release(&h->rewound);
     vec_release(&h->undone);
     history_init(h);
 }
@@ -403,11 +404,17 @@ static void judge(struct history *h, const struct event *ev)
     mem_replace(&s->failed_model, NULL);
 }
 
-void history_pass_over(struct history *h, const int64_t *completed, size_t count)
+void history_pass_over(struct history *h, const int64_t *undone, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        vec_push(&h->undone, completed[i]);
+        vec_push(&h->undone, undone[i]);
     vec_sort(&h->undone, vec_number_order);
+}
+
+static bool is_undone(const struct history *h, const struct event *ev)
+{
+    return h->undone.len > 0 && bsearch(&ev->seq, h->undone.items, h->undone.len,
+                                        sizeof *h->undone.items, vec_number_order);
 }
 
 /* --- messages that a compaction may make ------------------------------------------------------ */
@@ -666,12 +673,12 @@ static void compaction(struct history *h, const struct event *ev)
     if (event_between_turns(ev))
         history_drop_open_turn(h);
     h->compaction.last_attempt = h->calls;
-    if (ev->type == EVENT_COMPACTION_UNDONE) { /* they were measured with a shorter history */
+    if (ev->type == EVENT_COMPACTION_UNDONE || ev->type == EVENT_REWIND_UNDONE) {
+        /* they were measured with a shorter history */
         h->last_input = -1;
         h->measure = REQUEST_UNMEASURED;
     } else if (ev->type == EVENT_COMPACTION_COMPLETED) {
-        bool undone = h->undone.len > 0 && bsearch(&ev->seq, h->undone.items, h->undone.len,
-                                                   sizeof *h->undone.items, vec_number_order);
+        bool undone = is_undone(h, ev);
         if (!undone && history_compact(h, ev, &b, &e)) {
             history_settle(&b);
             return;
@@ -687,6 +694,29 @@ static void compaction(struct history *h, const struct event *ev)
         if (same_text(ev->compaction.reason, "too_small"))
             mem_replace(&h->compaction.obstacle, mem_strdup(ev->text));
     }
+}
+
+/* --- a rewind --------------------------------------------------------------------------------- */
+
+static void rewind_to(struct history *h, const struct event *ev)
+{
+    history_drop_open_turn(h);
+    if (is_undone(h, ev))
+        return;
+    size_t first = h->messages.len;
+    while (first > 0 && h->messages.items[first - 1].seq >= ev->number)
+        first--;
+    if (first < h->messages.len && h->messages.items[first].role == ROLE_USER)
+        take_back(h, first);
+    else if (first < h->messages.len)
+        log_line(LOG_ERROR, "rewind %lld is passed over: no turn begins there", (long long)ev->seq);
+    vec_push(&h->rewound, ev->seq);
+    h->last_input = -1;
+    h->measure = REQUEST_UNMEASURED;
+    h->compaction.last_attempt = h->calls;
+    h->last_turn_seq = 0;
+    mem_replace(&h->last_text, NULL);
+    mem_replace(&h->last_attachments, NULL);
 }
 
 /* --- the fold --------------------------------------------------------------------------------- */
@@ -811,7 +841,11 @@ void history_apply(struct history *h, const struct event *ev)
     case EVENT_COMPACTION_COMPLETED:
     case EVENT_COMPACTION_FAILED:
     case EVENT_COMPACTION_UNDONE:
+    case EVENT_REWIND_UNDONE:
         compaction(h, ev);
+        break;
+    case EVENT_REWOUND:
+        rewind_to(h, ev);
         break;
     case EVENT_MESSAGE_PINNED:
         m = history_find(h, ev->number);
@@ -896,6 +930,16 @@ static const struct shape_field fields[] = {
 static const struct shape counters_shape = {
     .name = "counters", .size = sizeof(struct history), .fields = fields};
 
+static void write_numbers(struct json_out *o, const char *name, const int64_t *numbers,
+                          size_t count)
+{
+    json_out_name(o, name);
+    json_out_open(o, '[');
+    for (size_t i = 0; i < count; i++)
+        json_out_number(o, numbers[i]);
+    json_out_close(o, ']');
+}
+
 char *history_counters(const struct history *h)
 {
     struct buf text = BUF_INIT;
@@ -904,11 +948,9 @@ char *history_counters(const struct history *h)
     json_out_pack(&o, "version:i messages:I", VERSION, (int64_t)h->messages.len);
     shape_write_members(&counters_shape, h, &o);
     shape_write_members(&request_measure_shape, &h->measure, &o);
-    json_out_name(&o, "compactions");
-    json_out_open(&o, '[');
-    for (size_t i = 0; i < h->compaction.in_force.len; i++)
-        json_out_number(&o, h->compaction.in_force.items[i]);
-    json_out_close(&o, ']');
+    write_numbers(&o, "compactions", h->compaction.in_force.items, h->compaction.in_force.len);
+    if (h->rewound.len > 0)
+        write_numbers(&o, "rewinds", h->rewound.items, h->rewound.len);
     if (h->running)
         json_out_int(&o, "run_first", (int64_t)h->turn_first);
     json_out_close(&o, '}');
@@ -931,6 +973,8 @@ bool history_restore(struct history *h, const char *counters, size_t len, struct
     if (ok) {
         for (const struct json *n = json_first(json_get(v, "compactions")); n; n = json_next(n))
             vec_push(&h->compaction.in_force, json_int(n, 0));
+        for (const struct json *n = json_first(json_get(v, "rewinds")); n; n = json_next(n))
+            vec_push(&h->rewound, json_int(n, 0));
         bool fits = json_get_int(v, "messages", -1) == (int64_t)h->messages.len;
         if (fits && h->running) { /* the open turn begins with a user message that is there */
             int64_t first = json_get_int(v, "run_first", -1);

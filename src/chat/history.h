@@ -59,8 +59,11 @@ struct history {
     struct compaction_state compaction;
     VEC(struct budget_told) budgets; /* one a kind */
     VEC(char *) left_out;            /* ids of entries of memory that are not sent with messages */
-    VEC(int64_t) undone;             /* compaction_completed events that history_apply() ignores */
-    size_t unsaved;                  /* messages from here on differ from the last snapshot */
+    VEC(int64_t) rewound;            /* conversation_rewound events in force, oldest first */
+    VEC(int64_t)
+    undone;         /* compaction_completed and conversation_rewound events that
+                       history_apply() ignores */
+    size_t unsaved; /* messages from here on differ from the last snapshot */
     /* While a turn is open: */
     bool running;
     int64_t turn_seq;    /* its run_started */
@@ -96,6 +99,9 @@ void history_release(struct history *h);
  *   compaction_completed resizes the measure, or forgets it where it does not know the request.
  * - compaction_undone forgets last_input and the measure and changes no messages: a reader of a log
  *   calls history_pass_over() first; whoever undoes a compaction reads the log again.
+ * - conversation_rewound drops all messages from that number on, where a turn begins, and forgets
+ *   what was measured and the message that a retry would send. A compaction in force has dropped no
+ *   message from that number on. rewind_undone is like compaction_undone.
  * - An event of event_between_turns() takes an open turn back: the program died in it.
  * - warning of WARNING_NOT_COMPACTED and compaction_failed{too_small} set the obstacle.
  * - message_pinned marks the message of that number, which is no summary; with results the answer
@@ -111,8 +117,8 @@ bool history_leaves_out(const struct history *h, const char *id);
  * the number of another message and is not found. */
 struct message *history_find(const struct history *h, int64_t seq);
 
-/* Tells the numbers of compactions that the log to be folded undoes later. */
-void history_pass_over(struct history *h, const int64_t *completed, size_t count);
+/* Tells the numbers of compactions and rewinds that the log to be folded undoes later. */
+void history_pass_over(struct history *h, const int64_t *undone, size_t count);
 
 /* The history before a compaction, until the compaction is committed. Kept messages share their
  * blocks with it. */

@@ -27,6 +27,8 @@ const struct transcript_words transcript_words_fixed = {
     .compacted = "compacted",
     .compaction_failed = "compaction failed",
     .compaction_undone = "compaction undone",
+    .rewound = "rewound to before the message",
+    .rewind_undone = "rewind undone",
     .summary = "summary",
     .tokens = "tokens",
     .messages = "messages",
@@ -308,6 +310,12 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         break;
     case EVENT_COMPACTION_UNDONE:
         buf_addf(out, "> %s\n\n", t->words->compaction_undone);
+        break;
+    case EVENT_REWOUND:
+        buf_addf(out, "> %s %" PRId64 "\n\n", t->words->rewound, ev->number);
+        break;
+    case EVENT_REWIND_UNDONE:
+        buf_addf(out, "> %s\n\n", t->words->rewind_undone);
         break;
     case EVENT_MEMORY_INDEXED:
         if (ev->count > 0)

@@ -185,6 +185,8 @@ static bool run_show(struct verb_call *v, struct error *e)
                          .compacted = _("compacted"),
                          .compaction_failed = _("compaction failed"),
                          .compaction_undone = _("compaction undone"),
+                         .rewound = _("rewound to before the message"),
+                         .rewind_undone = _("rewind undone"),
                          .summary = _("summary"),
                          .tokens = _("tokens"),
                          .messages = _("messages"),

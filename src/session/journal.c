@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chat/session_info.h"
 #include "index/transcripts.h"
 #include "session/lock.h"
 #include "session/notice.h"
+#include "session/session_operations.h"
 #include "store/sessions.h"
 #include "store/snapshot.h"
 
@@ -297,19 +299,20 @@ bool journal_write_row(struct journal *j, struct error *e)
 static bool keep(struct journal *j, const struct event *ev, struct error *e)
 {
     bool ends = event_ends_turn(ev->type), failed = ev->type == EVENT_COMPACTION_FAILED;
+    bool rewinds = ev->type == EVENT_REWOUND;
     /* Behind these events the complete streamed text does not come, or comes later. */
     bool cuts = ends || ev->type == EVENT_RETRYING || ev->type == EVENT_MEMORY_LEFT_OUT;
     if (cuts && !checkpoint(j, e))
         return false;
     journal_forget_deltas(j); /* a complete text covers it */
     /* The row is written with a session's first event, and with the events that listings show. */
-    if (j->stored && !ends && !failed && ev->type != EVENT_TURN_STARTED &&
+    if (j->stored && !ends && !failed && !rewinds && ev->type != EVENT_TURN_STARTED &&
         ev->type != EVENT_SESSION_TITLED)
         return transcripts_append(j->store, ev, e);
     bool stored = j->stored;
     if (!store_begin(j->store, e))
         return false;
-    bool snapshot = ends || (failed && !j->history.running);
+    bool snapshot = ends || rewinds || (failed && !j->history.running);
     if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
         (!snapshot || snapshot_save(j->store, j->info.id, &j->history, e)) &&
         store_commit(j->store, e)) {
@@ -480,15 +483,19 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
     return result;
 }
 
-/* ---- undoing it ---- */
+/* ---- undoing it, and rewinds ---- */
 
-/* Reads the history from the log as it was before the compaction. */
-static bool undo(struct journal *j, struct event *ev, struct error *e)
+/* Keeps an event that changes which earlier ones are in force, and reads the history again from the
+ * log. Takes the event. */
+static bool keep_and_reload(struct journal *j, struct event *ev, struct error *e)
 {
-    const struct discard_sink *sink = j->sink;
+    const struct discard_sink *sink = ev->type == EVENT_COMPACTION_UNDONE ? j->sink : NULL;
     struct history before;
-    if (!store_begin(j->store, e))
+    journal_stamp(j, ev);
+    if (!store_begin(j->store, e)) {
+        event_free(ev);
         return false;
+    }
     struct change change = {session_info_clone(&j->info), j->stored};
     history_init(&before);
     bool withdrawn = !sink || !sink->withdraw ||
@@ -497,6 +504,7 @@ static bool undo(struct journal *j, struct event *ev, struct error *e)
         !snapshot_catch_up(&j->rows, HISTORY_HELD, &before, e) || !store_commit(j->store, e)) {
         history_release(&before);
         change_revert(j, &change);
+        event_free(ev);
         return false;
     }
     session_info_release(&change.row);
@@ -504,27 +512,99 @@ static bool undo(struct journal *j, struct event *ev, struct error *e)
     j->history = before;
     j->history.source = &j->rows.source;
     history_shed(&j->history, HISTORY_HELD);
+    journal_show(j, ev);
     return true;
+}
+
+/* Loads the history, and refuses while a turn runs. */
+static bool is_between_turns(struct journal *j, struct error *e)
+{
+    return (j->loaded || journal_load(j, e)) &&
+           (!j->history.running || err_set(e, ERR_SESSION_BUSY, "a turn runs; stop it first"));
 }
 
 bool journal_uncompact(struct journal *j, struct error *e)
 {
-    if (!j->loaded && !journal_load(j, e))
+    if (!is_between_turns(j, e))
         return false;
-    if (j->history.running)
-        return err_set(e, ERR_SESSION_BUSY, "a turn runs; stop it first");
     if (j->history.compaction.in_force.len == 0)
         return err_set(e, ERR_NOTHING_TO_UNDO,
                        "there is no compaction to undo; nothing was taken out");
     struct event *ev = event_new(EVENT_COMPACTION_UNDONE);
     ev->number = vec_last(&j->history.compaction.in_force);
-    journal_stamp(j, ev);
-    bool ok = undo(j, ev, e);
-    if (ok)
-        journal_show(j, ev);
-    else
-        event_free(ev);
-    return ok;
+    return keep_and_reload(j, ev, e);
+}
+
+bool journal_turn(struct journal *j, int64_t turn, int64_t *seq, struct error *e)
+{
+    struct event_turns turns;
+    if (!event_log_turns(j->store, j->info.id, &turns, e))
+        return false;
+    size_t count = turns.items.len, at = turn > 0 ? (size_t)turn : count;
+    *seq = turn >= 0 && at > 0 && at <= count ? turns.items.items[at - 1].seq : 0;
+    vec_release(&turns.items);
+    return *seq > 0 || err_set(e, ERR_MESSAGE_NOT_SENT,
+                               "give the number of one of your messages, from 1 to %zu", count);
+}
+
+/* Whether the compaction dropped messages from this number on. */
+static bool dropped_from(struct journal *j, int64_t completed, int64_t seq, bool *dropped,
+                         struct error *e)
+{
+    struct event *ev;
+    if (!compaction_find(j->store, j->info.id, completed, &ev, e))
+        return false;
+    const char *text = ev->compaction.dropped;
+    AUTO(json_free_local) struct json *ranges = text ? json_parse(text, strlen(text), NULL) : NULL;
+    *dropped = !ranges;
+    for (const struct json *v = json_first(ranges); v; v = json_next(v))
+        *dropped = *dropped || json_int(json_at(v, 1), INT64_MAX) >= seq;
+    event_free(ev);
+    return true;
+}
+
+bool journal_rewind(struct journal *j, int64_t seq, struct error *e)
+{
+    struct event_turns turns;
+    if (!is_between_turns(j, e) || !event_log_turns(j->store, j->info.id, &turns, e))
+        return false;
+    bool is_sent = false, dropped;
+    for (size_t i = 0; i < turns.items.len; i++)
+        is_sent = is_sent || turns.items.items[i].seq == seq;
+    vec_release(&turns.items);
+    if (!is_sent)
+        return err_set(e, ERR_MESSAGE_NOT_SENT,
+                       "event %lld is no message of the user in the conversation", (long long)seq);
+    const struct compaction_state *c = &j->history.compaction;
+    for (size_t i = 0; i < c->in_force.len;) {
+        if (!dropped_from(j, c->in_force.items[i], seq, &dropped, e) ||
+            (dropped && !journal_uncompact(j, e)))
+            return false;
+        i = dropped ? 0 : i + 1;
+    }
+    struct event *ev = event_new(EVENT_REWOUND);
+    ev->number = seq;
+    if (journal_emit(j, ev, e))
+        return true;
+    j->loaded = journal_load(j, &(struct error){0}); /* the rewind is in it already */
+    return false;
+}
+
+bool journal_unrewind(struct journal *j, struct error *e)
+{
+    if (!is_between_turns(j, e))
+        return false;
+    if (j->history.rewound.len == 0)
+        return err_set(e, ERR_NOTHING_TO_UNDO, "the conversation was not rewound");
+    struct event *ev = event_new(EVENT_REWIND_UNDONE);
+    ev->number = vec_last(&j->history.rewound);
+    const struct compaction_state *c = &j->history.compaction;
+    while (c->in_force.len > 0 && vec_last(&c->in_force) > ev->number)
+        if (!journal_uncompact(j, e)) {
+            event_free(ev);
+            return false;
+        }
+    return keep_and_reload(j, ev, e);
 }
 
 /* ---- pins ---- */

@@ -94,6 +94,21 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
  * runs. The caller checks that compaction is enabled; AGENT_ERROR: there is no compaction. */
 bool journal_uncompact(struct journal *j, struct error *e);
 
+/* The number of the event of the N-th message of the user (event_log_turns()); `turn` 0: of the
+ * last one. MESSAGE_NOT_SENT: there is no such message. */
+bool journal_turn(struct journal *j, int64_t turn, int64_t *seq, struct error *e);
+
+/* Goes on from before a message of the user: it and all that follow are no longer in the history.
+ * Undoes compactions first that dropped any of these. Not while a turn runs. MESSAGE_NOT_SENT: this
+ * is not the number of such a message. */
+bool journal_rewind(struct journal *j, int64_t seq, struct error *e);
+
+/* Undoes the newest rewind in force: the messages are in the history again, before later ones.
+ * Undoes later compactions first: they were made of another history. NOTHING_TO_UNDO: there is
+ * none.
+ */
+bool journal_unrewind(struct journal *j, struct error *e);
+
 /* Pins the message of this number, or unpins it. MESSAGE_NOT_SENT when the history has no such
  * message, it is a summary, or a tool's is to be pinned. */
 bool journal_pin(struct journal *j, int64_t seq, bool pinned, struct error *e);

@@ -92,9 +92,16 @@ static const char messages_sql[] =
     " WHEN 'text_complete' THEN instr(payload, '\"content\":\"\"') > 0"
     " WHEN 'reasoning_complete' THEN instr(payload, '\"content\":\"\"') > 0"
     "  AND instr(replace(payload, '\"signature\":\"\"', ''), '\"signature\":') = 0"
+    " WHEN 'conversation_rewound' THEN"
+    "  iif(json_valid(payload), json_extract(payload, '$.message'), 0)"
     " WHEN 'compaction_started' THEN instr(payload, '\"trigger\":\"manual\"') > 0"
     " WHEN 'compaction_completed' THEN instr(payload, '\"trigger\":\"manual\"') > 0 END"
     " FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE " ORDER BY seq";
+static const char turns_sql[] =
+    "SELECT seq, type = 'run_started', iif(json_valid(payload), ifnull(json_extract(payload, iif("
+    "type = 'run_started', '$.retries', '$.message')), 0), 0)"
+    " FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE
+    " AND type IN ('run_started', 'conversation_rewound') ORDER BY seq";
 static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
@@ -322,28 +329,69 @@ bool event_log_said(struct store *s, const char *session_id, int64_t seq, struct
     return ok;
 }
 
+static bool undone_has(const struct undone_list *l, int64_t seq)
+{
+    for (size_t i = 0; i < l->items.len; i++)
+        if (l->items.items[i].of == seq)
+            return true;
+    return false;
+}
+
 bool event_log_messages(struct store *s, const char *session_id, struct log_messages *out,
                         struct error *e)
 {
+    struct undone_list undone;
     *out = (struct log_messages){0};
+    if (!event_log_undone(s, session_id, &undone, e))
+        return false;
     struct query q = sql_query(s, e, messages_sql, "t", session_id);
     while (query_next(&q)) {
         struct log_event ev = {.seq = sqlite3_column_int64(q.handle, 0)};
         int64_t detail = sqlite3_column_int64(q.handle, 2);
         if (!event_type_from_name((const char *)sqlite3_column_text(q.handle, 1), &ev.type))
             continue;
-        ev.retries = ev.type == EVENT_TURN_STARTED ? detail : 0;
+        bool rewinds = ev.type == EVENT_REWOUND && !undone_has(&undone, ev.seq);
+        ev.retries = ev.type == EVENT_TURN_STARTED || rewinds ? detail : 0;
         ev.is_empty =
             (ev.type == EVENT_TEXT_COMPLETE || ev.type == EVENT_REASONING_COMPLETE) && detail != 0;
         ev.between_turns =
-            ev.type == EVENT_COMPACTION_UNDONE ||
+            ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_REWOUND ||
+            ev.type == EVENT_REWIND_UNDONE ||
             ((ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED) &&
              detail != 0);
         log_messages_apply(out, &ev);
     }
+    vec_release(&undone.items);
     bool ok = query_end(&q);
     if (!ok)
         log_messages_release(out);
+    return ok;
+}
+
+bool event_log_turns(struct store *s, const char *session_id, struct event_turns *out,
+                     struct error *e)
+{
+    struct undone_list undone;
+    *out = (struct event_turns){0};
+    if (!event_log_undone(s, session_id, &undone, e))
+        return false;
+    struct query q = sql_query(s, e, turns_sql, "t", session_id);
+    while (query_next(&q)) {
+        int64_t seq = sqlite3_column_int64(q.handle, 0), back = sqlite3_column_int64(q.handle, 2);
+        bool begins = sqlite3_column_int(q.handle, 1) != 0;
+        struct event_turn turn = {seq, seq};
+        if (!begins && undone_has(&undone, seq))
+            continue;
+        for (; back > 0 && out->items.len > 0 && vec_last(&out->items).seq >= back;
+             out->items.len--)
+            turn.from = vec_last(&out->items).from;
+        if (begins)
+            vec_push(&out->items, turn);
+    }
+    vec_release(&undone.items);
+    bool ok = query_end(&q);
+    if (!ok)
+        vec_release(&out->items);
     return ok;
 }
 
@@ -399,11 +447,11 @@ bool event_log_inputs(struct store *s, int limit, struct text_list *out, struct 
 /* ---- compactions ---- */
 
 #define OF_SESSION_1 " WHERE session = (SELECT key FROM session WHERE id = ?1)"
-#define INDEXED                                                                                    \
-    " AND type IN ('compaction_completed', 'compaction_undone')" /* as the index has it */
+#define INDEXED /* as the index has it */                                                          \
+    " AND type IN ('compaction_completed', 'compaction_undone', 'rewind_undone')"
 #define UNDONE                                                                                     \
     " FROM event INDEXED BY event_compaction" OF_SESSION_1                                         \
-    " AND type = 'compaction_undone'" INDEXED                                                      \
+    " AND type IN ('compaction_undone', 'rewind_undone')" INDEXED                                  \
     " AND iif(json_valid(payload), json_type(payload, '$.of'), NULL) = 'integer'"                  \
     " AND json_extract(payload, '$.of') < seq"
 

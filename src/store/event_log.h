@@ -106,7 +106,8 @@ bool event_log_tool_result(struct store *s, const char *session_id, int64_t seq,
 bool event_log_tail(struct store *s, const char *session_id, int64_t before, int limit,
                     size_t bytes, struct event_list *out, bool *more, struct error *e);
 
-/* A compaction_completed that is no longer in force, and its compaction_undone. */
+/* A compaction_completed or conversation_rewound that is no longer in force, and its
+ * compaction_undone or rewind_undone. */
 struct undone {
     int64_t of, seq;
 };
@@ -125,6 +126,18 @@ bool event_log_summary(struct store *s, const char *session_id, char **text, str
 bool event_log_summaries(struct store *s, const char *session_id,
                          void (*visit)(void *context, int64_t seq, const char *summary),
                          void *context, struct error *e);
+
+/* The messages of the user as a person counts them, from the first on: one whose turn failed or was
+ * cut off counts; one that was sent again, or is rewound, does not. */
+struct event_turn {
+    int64_t seq;  /* of its run_started */
+    int64_t from; /* of the first try, where it was sent again */
+};
+struct event_turns {
+    VEC(struct event_turn) items;
+};
+bool event_log_turns(struct store *s, const char *session_id, struct event_turns *out,
+                     struct error *e);
 
 /* The number of the turn that this event belongs to. */
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,

@@ -194,7 +194,8 @@ static bool load(struct loading *l, const struct undone_list *undone, struct err
         return false;
     if (!counters)
         return true;
-    /* The snapshot has not the messages that a compaction dropped which was undone since. */
+    /* The snapshot has not the messages that a compaction or rewind dropped which was undone since.
+     */
     for (size_t i = 0; i < undone->items.len; i++)
         if (undone->items.items[i].seq > seq && undone->items.items[i].of <= seq)
             return true;

@@ -14,8 +14,8 @@
 bool snapshot_save(struct store *s, const char *session_id, struct history *h, struct error *e);
 
 /* Snapshot + the events after it; without one (or with one that cannot be read, or that knows of a
- * compaction that was undone since) all events. `out` is initialised here; an open run is left open
- * for the caller to drop. */
+ * compaction or a rewind that was undone since) all events. `out` is initialised here; an open run
+ * is left open for the caller to drop. */
 bool snapshot_resume(struct store *s, const char *session_id, struct history *out, struct error *e);
 
 /* The rows of a session's snapshot as a source of messages. Another process may have written them
