@@ -337,6 +337,9 @@ TEST(test_lines_ask)
         {"/compact handoff handof", &operation_compaction_run,
          FRONT ",\"mode\":\"handoff\",\"focus\":\"handof\"}"},
         {"/uncompact", &operation_compaction_undo, NULL},
+        {"/rewind", &operation_session_rewind, FRONT "}"},
+        {"/rewind 2", &operation_session_rewind, FRONT ",\"turn\":2}"},
+        {"/unrewind", &operation_session_unrewind, NULL},
         {"/model openai/gpt", &operation_session_set_model,
          FRONT ",\"provider\":\"openai\",\"model\":\"gpt\"}"},
         {"/model openai", &operation_session_set_model, FRONT ",\"provider\":\"openai\"}"},
@@ -356,7 +359,7 @@ TEST(test_lines_ask)
 TEST(test_unknown_and_incomplete_lines_are_refused)
 {
     refused("/hepl me", "/help");
-    refused("/re", "/resume, /rename, /recalled,");
+    refused("/re", "/resume, /rename, /rewind,");
     assert_false(slash_run(&app, "/"));
     refused("/rename  ", "/rename TITLE");
     refused("/remember", "/remember TEXT");

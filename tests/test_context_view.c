@@ -339,6 +339,7 @@ TEST(every_change_of_the_history_counts)
     static const enum event_type changes[] = {
         EVENT_TURN_STARTED,         EVENT_TOOL_EXECUTION_COMPLETED,
         EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
+        EVENT_REWOUND,              EVENT_REWIND_UNDONE,
         EVENT_INTERRUPTED,          EVENT_TURN_FAILED,
         EVENT_COMPACTION_COMPLETED, EVENT_CALL_COMPLETED,
         EVENT_TURN_COMPLETED};

@@ -387,6 +387,8 @@ TEST(what_is_no_fault_is_one_sentence)
         {&operation_compaction_undo, ERR_NOTHING_TO_UNDO, "There is no compaction to undo."},
         {&operation_compaction_pin, ERR_MESSAGE_NOT_SENT,
          "The message is no longer sent to the model"},
+        {&operation_session_unrewind, ERR_NOTHING_TO_UNDO, "The conversation was not rewound."},
+        {&operation_session_rewind, ERR_MESSAGE_NOT_SENT, "There is no message of yours with that"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);

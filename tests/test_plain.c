@@ -161,6 +161,14 @@ PLAY_IF(capability_store(), a_session_is_gone_on_with, "=says Answer A.", "=says
         "=then you: first\ntiro:\nAnswer A.", "=then This is a copy", "=then A new session.",
         "=then Session: ");
 
+PLAY_IF(capability_store(), a_rewind_is_told, "=says Answer A.", "=says Answer B.",
+        "=says Answer C.",
+        "=pipe none|/unrewind\nfirst\nsecond\n/rewind 7\n/rewind x\n/rewind\nthird\n/fork 2\n",
+        "=then The conversation was not rewound.", "=then Answer B.",
+        "=then no message of yours with that number", "=then no message of yours with that number",
+        "=then rewound", "=then second", "=then Your message was:\nsecond", "=then Answer C.",
+        "=then Session: ", "=then (3 turns)");
+
 PLAY_IF(capability_compaction(), a_compaction_is_told,
         "=pipe none|/compact handof\n/compact\n/uncompact\n", "=then Did you mean handoff?",
         "=then There is nothing to compact yet.", "=then There is no compaction to undo.",

@@ -130,6 +130,39 @@ static void assert_unmarked(const char *text)
     assert_false(marked(text));
 }
 
+/* "SEQ NUMBER": the message, or the rewind. */
+static void rewind_conversation(const char *seq_and_message)
+{
+    struct event *ev = EV(REWOUND, atoi(seq_and_message), NULL);
+    ev->number = atoi(strchr(seq_and_message, ' '));
+    told_take(ev);
+}
+
+static void undo_rewind(const char *seq_and_of)
+{
+    struct event *ev = EV(REWIND_UNDONE, atoi(seq_and_of), NULL);
+    ev->number = atoi(strchr(seq_and_of, ' '));
+    told_take(ev);
+}
+
+/* The texts of all items that are rewound. */
+static void assert_dimmed(const char *wanted)
+{
+    AUTO(buf_release) struct buf all = BUF_INIT;
+    size_t count;
+    const struct transcript_row *rows = transcript_rows(t, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct row *row = &rows[i].rows->list.items[rows[i].index];
+        const struct span *span = &rows[i].rows->spans.items[row->spans];
+        bool dim = row->span_count == 1 && span->style == STYLE_DIM && row->len > 2;
+        assert_true(dim || !transcript_item(t, rows[i].item)->rewound || row->len <= 2);
+        if (dim)
+            buf_addf(&all, "%s%.*s", all.len > 0 ? "|" : "", (int)row->len,
+                     rows[i].rows->text.data + row->text);
+    }
+    assert_string_equal(all.data ? all.data : "", wanted);
+}
+
 static const struct step steps[] = {{"edit", .alone = ask_edit},
                                     {"search", .run = search_memory},
                                     {"recall", .run = recall},
@@ -138,6 +171,9 @@ static const struct step steps[] = {{"edit", .alone = ask_edit},
                                     {"passages", .run = give_passages},
                                     {"stop", .run = stop},
                                     {"turns", .run = assert_turns},
+                                    {"rewound", .run = rewind_conversation},
+                                    {"unrewound", .run = undo_rewind},
+                                    {"dimmed", .run = assert_dimmed},
                                     {"oldest", .run = assert_oldest},
                                     {"marked", .run = assert_marked},
                                     {"unmarked", .run = assert_unmarked},
@@ -395,6 +431,19 @@ TEST(a_passage_that_is_left_out_is_marked)
 TALE(a_passage_is_marked_across_pages, "=size 80 40", "=page", "=asks 5 q", "=left 6 a",
      "=earlier more", "=page", "=asks 1 sleep kyoto?", "=recall 2 480", "=back 3 a", "=earlier",
      "480 tokens · 1 left out");
+
+TALE(rewound_items_are_dimmed, "=exchange 1 one|two", "=exchange 4 three|four", "=turns 3, 6",
+     "=rewound 7 4", "rewound; from this message on", "“three”", "=dimmed you|│ three|tiro|  four",
+     "=turns 3", "=answer two", "=exchange 8 five|six", "=turns 3, 10", "=rewound 11 1", "=turns ",
+     "=unrewound 12 11", "=turns 3, 12", "=unrewound 13 7", "=dimmed ", "=turns 3, 7, 13");
+
+TALE(rewound_items_are_dimmed_across_pages, "=size 60 40", "=page", "=exchange 4 three|four",
+     "=rewound 7 1", "=earlier more", "=dimmed you|│ three|tiro|  four", "=page",
+     "=exchange 1 one|two", "=earlier", "=dimmed you|│ one|tiro|  two|you|│ three|tiro|  four",
+     "=unrewound 8 7", "=dimmed ");
+
+TALE(a_rewind_on_an_older_page_was_undone_since, "=size 60 40", "=page", "=unrewound 8 7",
+     "=earlier more", "=page", "=exchange 1 one|two", "=rewound 7 1", "=earlier", "=dimmed ");
 
 TALE(a_search_in_memory_across_pages_tells_them_too, "=size 80 40", "=page", "=recall 3",
      "=result 4 c1 [{},{}]", "=earlier more", "1 match", "=page", "=asks 1 where?", "=search 2",

@@ -274,7 +274,8 @@ static bool offers(const struct operation *o, struct command *out)
         if (commands[i].operation == o)
             *out = commands[i];
     for (const struct shape_field *f = o->params ? o->params->fields : NULL; f && f->name; f++)
-        text = text || (f->type == SHAPE_STRING && strcmp(f->name, SESSION_MEMBER) != 0);
+        text = text || strcmp(f->name, TURN_MEMBER) == 0 ||
+               (f->type == SHAPE_STRING && strcmp(f->name, SESSION_MEMBER) != 0);
     return o->slash && (out->run || ((o->line || o->done || o->undone) && !o->opens &&
                                      operation_lasts(o) && (text || !*o->takes)));
 }

@@ -327,6 +327,10 @@ static void noted(struct acp_telling *t, const struct event *ev)
         made = mem_printf(ev->flag ? _("remembered: %s") : _("to be remembered? %s"), text);
     else if (ev->type == EVENT_COMPACTION_UNDONE)
         made = mem_strdup(_("The last compaction was undone."));
+    else if (ev->type == EVENT_REWOUND)
+        made = mem_strdup(_("The conversation goes on from before that message."));
+    else if (ev->type == EVENT_REWIND_UNDONE)
+        made = mem_strdup(_("The rewind was undone."));
     bool warns = ev->type == EVENT_WARNING || ev->type == EVENT_BUDGET_WARNING;
     acp_tell_notice(t, warns ? "warning" : "info", made ? made : *text ? text : ev->name);
 }
@@ -574,6 +578,8 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_COMPACTION_COMPLETED] = compaction_completed,
         [EVENT_COMPACTION_FAILED] = compaction_failed,
         [EVENT_COMPACTION_UNDONE] = noted,
+        [EVENT_REWOUND] = noted,
+        [EVENT_REWIND_UNDONE] = noted,
         [EVENT_LEARNED_NOTED] = noted,
         [EVENT_BUDGET_WARNING] = noted,
         [EVENT_WARNING] = noted,

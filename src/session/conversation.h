@@ -57,6 +57,8 @@ CONVERSES(converse_decide_draft);
 CONVERSES(converse_undo);
 CONVERSES(converse_pin);
 CONVERSES(converse_unpin);
+CONVERSES(converse_rewind);
+CONVERSES(converse_unrewind);
 CONVERSES(converse_context);
 CONVERSES(converse_models);
 CONVERSES(converse_check);

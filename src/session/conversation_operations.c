@@ -466,6 +466,36 @@ const struct operation operation_compaction_undo = {
     CONVERSE(undo, REFUSED, WRITING),
 };
 
+const struct operation operation_session_rewind = {
+    OPERATION("session/rewind", CLIENT, CONVERSATION,
+              "Lets the conversation go on from before a message of the user. The message and all "
+              "that follow it stay in the transcript, and are not sent any more."),
+    SLASH(
+        "rewind", "[N]",
+        N_("go on from before your N-th message, which returns to the editor (default: the last)")),
+    .undone = N_("The conversation is as it was."),
+    .params = PARAMETERS(
+        session_rewind_params, SESSION_FIELD(session_rewind_params),
+        SHAPE_OPT(session_rewind_params, turn,
+                  "Number of the message among those of the user, from 1; absent or 0: the last."),
+        SHAPE_OPT(session_rewind_params, seq,
+                  "Number of the message's event, in place of \"turn\".")),
+    .result = RESULT("rewound", session_rewound,
+                     SHAPE_REQ(session_rewound, seq, "Number of the message's event."),
+                     SHAPE_REQ(session_rewound, text, "Text of the message.")),
+    CONVERSE(rewind, REFUSED, WRITING),
+};
+
+const struct operation operation_session_unrewind = {
+    OPERATION(
+        "session/unrewind", CLIENT, CONVERSATION,
+        "Undoes the last rewind of a session: its messages are sent again, before later ones."),
+    SLASH("unrewind", "", N_("undo the last /rewind; its messages are sent again")),
+    .undone = N_("Nothing was undone."),
+    .params = &session_params_shape,
+    CONVERSE(unrewind, REFUSED, WRITING),
+};
+
 static const struct shape pin_shape = SHAPE_PARAMETERS(
     struct compaction_pin_params, SESSION_FIELD(compaction_pin_params),
     SHAPE_OPT(compaction_pin_params, seq,

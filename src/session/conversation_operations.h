@@ -221,7 +221,19 @@ struct compaction_decide_params {
 /* compaction/pin, unpin. */
 struct compaction_pin_params {
     const char *session;
-    int64_t seq; /* of a message; 0: the newest of the user's */
+    int64_t seq; /* of a message; 0: see turn */
+};
+
+/* session/rewind. `seq` 0: the message is that of the turn; `turn` 0: the last one of the user's.
+ */
+struct session_rewind_params {
+    const char *session;
+    int64_t turn; /* counts the user's messages from 1 on (event_log_turns()); -1: no number */
+    int64_t seq;  /* of the message */
+};
+struct session_rewound {
+    int64_t seq; /* of the message */
+    char *text;  /* of the message, without its attachments */
 };
 
 /* models/list asks the server of the present provider; its list may be missing (`fault`). */

@@ -63,6 +63,12 @@ void *operation_slash_params(const struct operation *o, const char *session, con
         shape_init(o->params, params);
     for (const struct shape_field *f = params ? o->params->fields : NULL; f && f->name; f++) {
         bool names = strcmp(f->name, SESSION_MEMBER) == 0;
+        if (strcmp(f->name, TURN_MEMBER) == 0 && !given) {
+            char *end;
+            int64_t turn = strtoll(arguments, &end, 10);
+            *(int64_t *)(void *)(params + f->offset) = *end || turn < 1 ? -1 : turn;
+            given = true;
+        }
         if (f->type != SHAPE_STRING || (!names && given))
             continue;
         *(const char **)(void *)(params + f->offset) = names ? session : arguments;

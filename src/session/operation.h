@@ -18,6 +18,7 @@
 /* Member names that are the same in every row: a reference to a session (sessions.h), and the
  * user's text. */
 #define SESSION_MEMBER "session_id"
+#define TURN_MEMBER "turn"
 #define PROMPT_MEMBER "prompt"
 
 #define SAYS_DONE N_("Done.")
@@ -203,7 +204,7 @@ struct operation {
     X(mcp_list) X(mcp_test) X(mcp_add) X(mcp_remove) \
     X(plugin_list) X(plugin_add) X(plugin_remove) \
     X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
-    X(compaction_unpin) \
+    X(compaction_unpin) X(session_rewind) X(session_unrewind) \
     X(context_read) \
     X(models_list) \
     X(provider_check) \

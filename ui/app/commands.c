@@ -123,6 +123,8 @@ const struct slash_command slash_own[] = {
     {&operation_compaction_undo, .kind = ARGUMENT_OTHER},
     {&operation_compaction_pin, .kind = ARGUMENT_TURN},
     {&operation_compaction_unpin, .kind = ARGUMENT_TURN},
+    {&operation_session_rewind, .kind = ARGUMENT_TURN, .run = message_rewind},
+    {.operation = &operation_session_unrewind},
     {&operation_context_read, .action = ACTION_CONTEXT},
     {&operation_memory_search, .run = cards_memory, .action = ACTION_MEMORY},
     {&operation_memory_leave_out, .act = cards_recalled},

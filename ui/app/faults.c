@@ -49,6 +49,10 @@ static const char *sentence(const struct fault *f, const struct doing *doing, bo
         return e->text;
     if (e->code == ERR_MEMORY_NOT_FOUND && f->operation == &operation_memory_restore)
         return _("There is nothing to restore.");
+    if (e->code == ERR_NOTHING_TO_UNDO && f->operation == &operation_session_unrewind)
+        return _("The conversation was not rewound.");
+    if (e->code == ERR_MESSAGE_NOT_SENT && f->operation == &operation_session_rewind)
+        return _("There is no message of yours with that number to go back to.");
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].code == e->code) {
             *whole = sentences[i].whole;

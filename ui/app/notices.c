@@ -120,6 +120,10 @@ static void note_event(struct app *app, struct event *ev, bool live)
     case EVENT_COMPACTION_UNDONE:
         app->truncated = false;
         break;
+    case EVENT_REWOUND:
+        mem_replace(&app->last_sent, NULL);
+        app->truncated = app->replacing = false;
+        break;
     default:
         break;
     }

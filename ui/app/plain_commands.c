@@ -530,6 +530,20 @@ static void run_with_turn(struct plain *p, const struct operation *o, const char
         plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
 }
 
+/* What the message said is written, to be sent again in other words. */
+static void take_rewound(struct plain *p, struct operation_answer *a)
+{
+    const struct session_rewound *r = a->result;
+    if (a->error.code == ERR_OK)
+        plain_writef(&p->out, _("Your message was:\n%s"), r->text);
+}
+
+static void run_rewind(struct plain *p, const char *arguments)
+{
+    auto_free void *params = slash_params(&operation_session_rewind, NULL, arguments);
+    plain_ask(p, &operation_session_rewind, params, take_rewound);
+}
+
 /* The table */
 
 static void run_help(struct plain *p, const char *arguments);
@@ -551,6 +565,7 @@ static const struct own {
     {"effort", .run = run_effort},     {"model", .run = run_model},
     {"retry", .run = run_retry},       {"config", .run = run_config},
     {"doctor", .take = take_report},   {"quit", .run = run_quit},
+    {"rewind", .run = run_rewind},
 };
 
 static const struct own *own_of(const struct slash_command *c)

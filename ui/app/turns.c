@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "session/session_operations.h"
+#include "ui/app/slash.h"
 #include "ui/view/memory_view.h"
 
 static const char before_compaction[] = "~before-compaction";
@@ -201,6 +202,21 @@ void message_edit(struct app *app)
     app->replacing = true;
     app_give_back(app, app->last_sent);
     app_touch_now(app, DIRTY_EDITOR | DIRTY_STATUS);
+}
+
+static bool take_rewound(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct session_rewound *r = a->result;
+    if (!words)
+        app_give_back(app, r->text);
+    return !words;
+}
+
+void message_rewind(struct app *app, const char *arguments)
+{
+    auto_free void *params = slash_params(&operation_session_rewind, NULL, arguments);
+    app_follow(app);
+    (void)app_ask(app, &operation_session_rewind, params, take_rewound);
 }
 
 void message_keep(struct app *app)

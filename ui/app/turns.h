@@ -19,6 +19,9 @@ void message_retry(struct app *app);
 /* /edit: puts the last message into the editor. A note says so if there is none or a turn runs. */
 void message_edit(struct app *app);
 
+/* /rewind: the text of the message returns to the editor. */
+void message_rewind(struct app *app, const char *arguments);
+
 /* Ends /edit: the last message stays, and the text in the editor is a new one. */
 void message_keep(struct app *app);
 

@@ -27,6 +27,7 @@ void fold_release(struct fold *f)
     vec_release(&f->open);
     vec_release(&f->taken_back);
     vec_release(&f->undone);
+    vec_release(&f->rewinds);
     left_out_clear(&f->left_out);
 }
 
@@ -259,6 +260,34 @@ static void undo_card(struct fold *f, int64_t completed)
         }
 }
 
+/* --- rewinds --- */
+
+static void note_rewind(struct fold *f, struct fold_rewind r)
+{
+    for (size_t i = 0; i < f->rewinds.len; i++)
+        if (f->rewinds.items[i].seq == r.seq) {
+            r.message = r.message > 0 ? r.message : f->rewinds.items[i].message;
+            r.undone = r.undone || f->rewinds.items[i].undone;
+            f->rewinds.items[i] = r;
+            return;
+        }
+    vec_push(&f->rewinds, r);
+}
+
+static void mark_rewound(struct fold *f)
+{
+    for (size_t i = 0; f->rewinds.len > 0 && i < f->items.len; i++) {
+        struct item *item = f->items.items[i];
+        bool rewound = false;
+        for (size_t k = 0; k < f->rewinds.len; k++) {
+            const struct fold_rewind *r = &f->rewinds.items[k];
+            rewound = rewound || (!r->undone && r->message > 0 && item->seq >= r->message &&
+                                  item->seq < r->seq);
+        }
+        item->rewound = rewound;
+    }
+}
+
 /* --- turns --- */
 
 /* Removes the items of [from, to) and returns where their turn began: at its first message, if that
@@ -388,6 +417,12 @@ static void add_told_note(struct fold *f, const struct event *ev)
             quote_message(f, f->items.items[i - 1]->seq, &text);
         }
         add_dashed(f, text.data, ev->seq)->id = mem_strdup(ev->id);
+        break;
+    case EVENT_REWOUND:
+        buf_addstr(&text, _("rewound; from this message on nothing is sent any more, /unrewind "
+                            "undoes it"));
+        quote_message(f, ev->number, &text);
+        add_dashed(f, text.data, ev->seq);
         break;
     case EVENT_MESSAGE_PINNED:
         buf_addstr(&text, ev->flag ? _("pinned: no compaction drops this message")
@@ -523,6 +558,16 @@ static bool apply(struct fold *f, const struct event *ev)
                    _("compaction undone; the messages that it replaced are sent to the model "
                      "again"),
                    ev->seq);
+        return true;
+    case EVENT_REWOUND:
+        note_rewind(f, (struct fold_rewind){.message = ev->number, .seq = ev->seq});
+        mark_rewound(f);
+        add_told_note(f, ev);
+        return true;
+    case EVENT_REWIND_UNDONE:
+        note_rewind(f, (struct fold_rewind){.seq = ev->number, .undone = true});
+        mark_rewound(f);
+        add_dashed(f, _("rewind undone; its messages are sent to the model again"), ev->seq);
         return true;
     case EVENT_MESSAGE_PINNED:
     case EVENT_GRAPH_CHANGED:
@@ -683,6 +728,9 @@ size_t fold_prepend(struct fold *f, struct event *const *events, size_t count, b
         left_out_note(&f->left_out, e->id, e->seq, e->holds);
     }
     (void)mark_left_out(f);
+    for (size_t i = 0; i < older.rewinds.len; i++)
+        note_rewind(f, older.rewinds.items[i]);
+    mark_rewound(f);
     fold_release(&older);
     return added;
 }

@@ -16,11 +16,20 @@ struct taken_back {
     int64_t from, to;
 };
 
+/* A conversation_rewound. Items from the message on to before the event are not sent any more. */
+struct fold_rewind {
+    int64_t message, seq;
+    bool undone;
+};
+
 struct fold {
     VEC(struct item *) items;
     VEC(struct item *) open; /* text items of this model call that are not complete */
     VEC(struct taken_back) taken_back;
-    VEC(int64_t) undone;            /* compaction_completed events that were undone */
+    VEC(int64_t) undone; /* compaction_completed events that were undone */
+    VEC(struct fold_rewind)
+    rewinds;                        /* in any order; a rewind that is only known to be undone has no
+                                       message */
     struct left_out left_out;       /* entries of memory that are not sent with messages */
     struct item *cut_off;           /* the note that the last turn has no end */
     struct item *card;              /* the compaction that has no end; NULL: none */

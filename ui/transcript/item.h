@@ -110,6 +110,7 @@ struct item {
     bool partial;     /* an answer that was interrupted */
     bool hidden_text; /* reasoning that the provider hides */
     bool flipped;     /* the user has opened or folded it */
+    bool rewound;     /* no longer part of the conversation: a rewind is in force */
     enum style style; /* of a note */
     bool brief;       /* a note that the next message removes */
     struct buf text;  /* clean: message, reasoning, note, arguments of a tool call, end of a summary

@@ -25,6 +25,7 @@ struct transcript *transcript_new(void)
     t->fold.hints = &t->hints;
     rows_init(&t->marked);
     rows_init(&t->cited_rows);
+    rows_init(&t->dimmed);
     t->follow = true;
     t->pace = t->room = SIZE_MAX;
     t->width = 80;
@@ -43,6 +44,7 @@ void transcript_free(struct transcript *t)
     free(t->needle);
     rows_release(&t->marked);
     rows_release(&t->cited_rows);
+    rows_release(&t->dimmed);
     vec_release(&t->cited);
     vec_release(&t->visible);
     vec_release(&t->laid);
@@ -411,6 +413,7 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
     }
     t->room = SIZE_MAX;
     forget_far(t);
+    transcript_dim_rewound(t);
     transcript_mark_citations(t);
     transcript_mark_matches(t);
     *count = t->visible.len;

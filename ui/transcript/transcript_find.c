@@ -209,6 +209,24 @@ void transcript_mark_matches(struct transcript *t)
     }
 }
 
+/* --- rewound items --- */
+
+void transcript_dim_rewound(struct transcript *t)
+{
+    struct rows *out = &t->dimmed;
+    rows_clear(out);
+    for (size_t i = 0; i < t->visible.len; i++) {
+        struct transcript_row *shown = &t->visible.items[i];
+        if (!item_at(t, shown->item)->rewound)
+            continue;
+        rows_begin(out);
+        rows_append_part(out, shown->rows, shown->index, 0,
+                         shown->rows->list.items[shown->index].len, STYLE_DIM);
+        shown->rows = out;
+        shown->index = out->list.len - 1;
+    }
+}
+
 /* --- citations of passages in the view's answers, "[2]" or "[1, 3]" --- */
 
 /* The numbers begin anew with each message of the user. */
@@ -286,7 +304,9 @@ void transcript_mark_citations(struct transcript *t)
         const struct cited cited = {.place = {shown->item, item->gone + shown->index},
                                     .visible = i};
         if (shown->item != known)
-            given = item->kind == ITEM_ANSWER ? transcript_passages(t, shown->item) : 0;
+            given = item->kind == ITEM_ANSWER && !item->rewound
+                        ? transcript_passages(t, shown->item)
+                        : 0;
         known = shown->item;
         const char *text = rows->text.data + row->text;
         for (size_t at = 0; given > 0 && at < row->len;)
@@ -412,7 +432,7 @@ size_t transcript_source(struct transcript *t, size_t most, struct buf *out)
 const char *transcript_last_answer(const struct transcript *t)
 {
     for (size_t i = item_count(t); i-- > 0;)
-        if (item_at(t, i)->kind == ITEM_ANSWER)
+        if (item_at(t, i)->kind == ITEM_ANSWER && !item_at(t, i)->rewound)
             return item_at(t, i)->text.data;
     return NULL;
 }
@@ -437,7 +457,7 @@ void transcript_each_turn(const struct transcript *t,
         const struct item *item = item_at(t, i);
         for (next = i + 1; next < item_count(t) && item_at(t, next)->kind != ITEM_USER; next++)
             ;
-        if (item->kind != ITEM_USER)
+        if (item->kind != ITEM_USER || item->rewound)
             continue;
         turn.number++;
         turn.text = item->text.data;

@@ -51,6 +51,8 @@ struct transcript {
     bool chose_cited;
     struct cited chosen_cited;
     struct rows cited_rows; /* visible rows with citations */
+
+    struct rows dimmed; /* visible rows of items that were rewound */
 };
 
 static inline size_t item_count(const struct transcript *t)
@@ -85,6 +87,9 @@ void transcript_match_set_rank(struct transcript *t, size_t rank);
 
 /* Replaces visible rows that match by marked ones. */
 void transcript_mark_matches(struct transcript *t);
+
+/* Replaces visible rows of rewound items by dimmed ones. */
+void transcript_dim_rewound(struct transcript *t);
 
 /* Lists the citations in the view and replaces their rows by marked ones. */
 void transcript_mark_citations(struct transcript *t);

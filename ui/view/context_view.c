@@ -451,6 +451,8 @@ static void notice(struct view *view, struct notice *n)
         [EVENT_CALL_COMPLETED] = true,
         [EVENT_COMPACTION_COMPLETED] = true,
         [EVENT_COMPACTION_UNDONE] = true,
+        [EVENT_REWOUND] = true,
+        [EVENT_REWIND_UNDONE] = true,
         [EVENT_MESSAGE_PINNED] = true,
         [EVENT_TURN_COMPLETED] = true,
         [EVENT_TURN_FAILED] = true,
