@@ -183,6 +183,63 @@ static bool is_offered(const char *name)
     return tool && !(tool->idle && tool->idle(tool->self));
 }
 
+static const char *read_of(const char *server, const char *uri, bool ok)
+{
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    const char *more = uri ? support_text(",\"uri\":\"%s\"", uri) : "";
+    const char *args = support_text("{\"server\":\"%s\"%s}", server, more);
+    assert_int_equal(call("mcp_read_resource", args, &out), ok);
+    return support_text("%s", out.data);
+}
+
+static bool knows_resources(void *name)
+{
+    AUTO(mcp_offers_release) struct mcp_offers offers;
+    mcp_client_offers(tool_mcp_client(mcp, name), &offers);
+    return offers.resources.len == 3;
+}
+
+/* The links of results are opened with one tool, which comes behind what stands in the prompt. */
+TEST(resources_are_read_where_a_server_has_them)
+{
+    AUTO(buf_release) struct buf out = BUF_INIT;
+    char *gate = support_path("gate"), name[] = "r";
+    begin(
+        support_text("[{'name':'s','command':'%s','args':['modern'],'env':[]},"
+                     "{'name':'r','command':'%s','args':['modern','resources','waits=%s'],"
+                     "'env':[]}]",
+                     scripted(), scripted(), gate));
+    const char *before = list();
+    assert_false(is_offered("mcp_read_resource"));
+    support_write(gate, "");
+    assert_true(wait_until(knows_resources, name));
+    toolset_refresh(&tools);
+    const char *then = list();
+    assert_int_equal(strncmp(then, before, strlen(before)), 0);
+    assert_true(is_offered("mcp_read_resource"));
+
+    assert_true(call("mcp__r__mixed", "{}", &out));
+    assert_text(out.data, "[link to a resource: file:///a (A)]");
+    assert_text(read_of("r", "file:///a", true), "[resource file:///a]\nthe text of it\n");
+    assert_string_equal(read_of("r", NULL, true),
+                        "file:///a  A: First.\nfile:///b  B\n"
+                        "file:///{name}  (fill in what is in braces)  Any");
+    assert_text(read_of("r", "other:1", false), "Resource not found");
+    assert_text(read_of("r", "file:///a\\nb", false), "this is no URI");
+    assert_text(read_of("s", "file:///a", false), "there is no server \"s\" with resources");
+    assert_text(read_of("none", "file:///a", false), "there is no server \"none\" with resources");
+
+    struct tool_call prepared;
+    buf_clear(&out);
+    assert_true(tool_call_prepare(&prepared, &tools, "mcp_read_resource",
+                                  "{\"server\":\"r\",\"uri\":\"file:///a\"}", &out));
+    assert_int_equal(prepared.tool->class, TOOL_EXECUTE);
+    assert_int_equal(prepared.tool->consent, CONSENT_BY_CLASS);
+    auto_free char *grant = tool_call_grant(&prepared);
+    assert_string_equal(grant, "mcp_read_resource r");
+    tool_call_release(&prepared);
+}
+
 /* Tools past the room are searched, then offered behind those that were. */
 TEST(tools_that_take_too_much_are_searched)
 {

@@ -289,7 +289,7 @@ static bool read_host(struct approval_names *grants, const struct tool *fetch, c
 static bool is_known(const struct toolset *tools, const char *word, const char *also)
 {
     /* Tools of servers are listed later. */
-    bool known = toolset_find(tools, word) || strncmp(word, "mcp__", strlen("mcp__")) == 0 ||
+    bool known = toolset_find(tools, word) || strncmp(word, "mcp_", strlen("mcp_")) == 0 ||
                  (also && strcmp(word, also) == 0);
     for (int i = 0; i < TOOL_CLASS_COUNT; i++)
         known = known || strcmp(tool_class_name((enum tool_class)i), word) == 0;

@@ -32,10 +32,12 @@ struct tool_mcp {
     char *directory;
     const struct wakeup *wakeup;
     bool begun, waited;
-    int64_t room;     /* tokens; 0: no limit */
-    int places;       /* that were given */
-    int search_place; /* of tool_search, as struct offered */
-    bool has_found;   /* tools, since the last list */
+    int64_t room;       /* tokens; 0: no limit */
+    int places;         /* that were given */
+    int search_place;   /* of tool_search, as struct offered */
+    int read_place;     /* of mcp_read_resource */
+    bool has_resources; /* a server does */
+    bool has_found;     /* tools, since the last list */
     struct mcp_servers servers;
     VEC(struct server) started;
     VEC(struct offered *) tools;
@@ -97,7 +99,8 @@ void tool_mcp_end(struct tool_mcp *m)
     mcp_servers_release(&m->servers);
     mem_replace(&m->faults, NULL);
     m->begun = m->waited = false;
-    m->search_place = 0;
+    m->search_place = m->read_place = 0;
+    m->has_resources = false;
 }
 
 void tool_mcp_free(struct tool_mcp *m)
@@ -186,21 +189,22 @@ static char *ask_person(void *context, const struct json *params, bool (*waits)(
     return c->elicit(c->tell_context, server, params, waits, client);
 }
 
-static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
+/* Calls the server, and appends its result or why there is none. */
+static bool ask(const struct tool_context *context, struct mcp_client *client, enum mcp_ask what,
+                const char *name, const struct json *args, struct buf *out)
 {
-    const struct offered *o = context->self;
-    const struct mcp_server *server = mcp_client_server(o->client);
+    const struct mcp_server *server = mcp_client_server(client);
     struct showing showing = {.context = context, .begun_ms = clock_mono_ms()};
     struct mcp_outcome outcome = {0};
     struct head_tail kept;
     struct error e;
     int64_t deadline = server->timeout_s > 0 ? showing.begun_ms + 1000 * (int64_t)server->timeout_s
                                              : context->deadline_ms;
-    mcp_client_set_asker(o->client,
+    mcp_client_set_asker(client,
                          &(struct mcp_asker){context->elicit ? ask_person : NULL, &showing});
-    bool called = mcp_client_call(o->client, MCP_CALL_TOOL, o->tool, args, deadline,
-                                  context->wakeup, show_progress, &showing, &outcome, &e);
-    mcp_client_set_asker(o->client, NULL);
+    bool called = mcp_client_call(client, what, name, args, deadline, context->wakeup,
+                                  show_progress, &showing, &outcome, &e);
+    mcp_client_set_asker(client, NULL);
     if (!called) {
         buf_addstr(out, e.text);
         return false;
@@ -212,6 +216,12 @@ static bool run(const struct tool_context *context, const struct json *args, str
     bool ok = !outcome.is_error;
     mcp_outcome_release(&outcome);
     return ok;
+}
+
+static bool run(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    const struct offered *o = context->self;
+    return ask(context, o->client, MCP_CALL_TOOL, o->tool, args, out);
 }
 
 static bool preview(const struct tool_context *context, const struct json *args,
@@ -310,6 +320,74 @@ static void give_places(struct tool_mcp *m)
             m->tools.items[i]->place = ++m->places;
 }
 
+/* --- resources -------------------------------------------------------------------------------- */
+
+/* Names the server's resources for the model. */
+static bool list_resources(const struct tool_context *context, struct mcp_client *client,
+                           struct buf *out)
+{
+    AUTO(mcp_offers_release) struct mcp_offers offers;
+    mcp_client_offers(client, &offers);
+    for (size_t i = 0; i < offers.resources.len; i++) {
+        const struct mcp_resource_info *r = &offers.resources.items[i];
+        buf_addf(out, "%s%s%s", out->len > 0 ? "\n" : "", r->uri,
+                 r->is_template ? "  (fill in what is in braces)" : "");
+        buf_addf(out, r->name ? "  %s" : "", r->name);
+        buf_addf(out, r->description ? ": %s" : "", r->description);
+    }
+    if (out->len == 0)
+        buf_addstr(out, "the server lists no resources");
+    head_tail_cut(out, context->max_output);
+    return true;
+}
+
+static bool run_read(const struct tool_context *context, const struct json *args, struct buf *out)
+{
+    const char *name = json_get_string(args, "server"), *uri = json_get_string(args, "uri");
+    struct mcp_client *client = tool_mcp_client(context->self, name);
+    AUTO(mcp_view_release) struct mcp_view view = {.log = NULL};
+    if (client)
+        mcp_client_view(client, &view);
+    if (!view.has_resources) {
+        buf_addf(out, "there is no server \"%.64s\" with resources", name);
+        return false;
+    }
+    if (!uri)
+        return list_resources(context, client, out);
+    auto_free char *line = utf8_clean_line(uri);
+    if (!*uri || strlen(uri) > MCP_URI_MAX || strcmp(line, uri) != 0) {
+        buf_addstr(out, "this is no URI; take one of a result, or of the list");
+        return false;
+    }
+    return ask(context, client, MCP_READ_RESOURCE, uri, NULL, out);
+}
+
+/* One for all resources of a server. */
+static void grant_read(const struct json *args, struct buf *out)
+{
+    buf_addf(out, "mcp_read_resource %.64s", json_get_string(args, "server"));
+}
+
+static bool has_none(const void *self)
+{
+    return !((const struct tool_mcp *)self)->has_resources;
+}
+
+static const struct tool read_resource = {
+    .spec = {.name = "mcp_read_resource",
+             .description =
+                 "Read a resource of a server whose tools are mcp__SERVER__TOOL: a link of "
+                 "a result, by its URI. Without `uri`: list the server's resources.",
+             .schema = TOOL_SCHEMA("\"server\":{\"type\":\"string\"},"
+                                   "\"uri\":{\"type\":\"string\"}",
+                                   TOOL_NEEDS("\"server\""))},
+    .class = TOOL_EXECUTE, /* the server may run anything for it */
+    .timeout = CONFIG_TOOLS_TIMEOUT,
+    .idle = has_none,
+    .grant = grant_read,
+    .run = run_read,
+};
+
 /* --- the source ------------------------------------------------------------------------------- */
 
 static char *hints_of(const struct mcp_tool_info *t)
@@ -371,11 +449,13 @@ static void look(struct tool_mcp *m)
     }
     for (size_t i = 0; i < m->tools.len; i++)
         m->tools.items[i]->found = false;
+    m->has_resources = false;
     for (size_t i = 0; i < m->started.len; i++) {
         struct server *s = &m->started.items[i];
         AUTO(mcp_view_release) struct mcp_view view;
         mcp_client_view(s->client, &view);
         s->version = view.version;
+        m->has_resources = m->has_resources || view.has_resources;
         for (size_t t = 0; t < view.tools.len; t++)
             if (!view.tools.items[t].off)
                 find_tool(m, s->client, &view.tools.items[t]);
@@ -410,28 +490,41 @@ static int place_order(const void *a, const void *b)
     return ((*one)->place > (*two)->place) - ((*one)->place < (*two)->place);
 }
 
+/* Adds the tools of this file whose places are between these two. */
+static void add_own(struct toolset *out, struct tool_mcp *m, int from, int to)
+{
+    const struct {
+        const struct tool *tool;
+        int place;
+    } own[] = {{&tool_search, m->search_place}, {&read_resource, m->read_place}};
+    for (int place = from + 1; place < to; place++)
+        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+            if (own[i].place == place)
+                toolset_add(out, own[i].tool, m);
+}
+
 /* In the order in which they got their places, then those without one. */
 static void list(struct tool_host *host, struct toolset *out)
 {
     struct tool_mcp *m = host->mcp;
+    int place = 0;
     if (!m)
         return;
     look(m);
     give_places(m);
+    if (m->has_resources && m->read_place == 0)
+        m->read_place = ++m->places;
     m->has_found = false;
     vec_sort(&m->tools, place_order);
-    bool searches = false;
     for (size_t i = 0; i < m->tools.len; i++) {
         struct offered *o = m->tools.items[i];
-        if (m->search_place > 0 && !searches && o->place > m->search_place) {
-            toolset_add(out, &tool_search, m);
-            searches = true;
-        }
-        if (o->place > 0)
-            add_tool(out, o);
+        if (o->place == 0)
+            continue;
+        add_own(out, m, place, o->place);
+        add_tool(out, o);
+        place = o->place;
     }
-    if (m->search_place > 0 && !searches)
-        toolset_add(out, &tool_search, m);
+    add_own(out, m, place, m->places + 1);
     for (size_t i = 0; i < m->tools.len; i++)
         if (m->tools.items[i]->place == 0)
             add_tool(out, m->tools.items[i]);
