@@ -933,6 +933,13 @@ TEST(test_mcp)
     ended(0, RUN("mcp", "remove", "files"));
     expect(RUN("mcp", "remove", "files"), 64, "no server");
     expect(RUN("mcp", "list", "files"), 64, "there is no server");
+    assert_text(ended(0, RUN("mcp", "off", "web", "crawl")).out, "; tools that are off: crawl\n");
+    assert_text(ended(0, RUN("mcp", "off", "web")).out, "web  off  (user)  ");
+    assert_json(parse_json(ended(0, RUN("mcp", "on", "web", "--json")).out),
+                "{'servers':[{'name':'web','state':'waits'}]}");
+    assert_no_text(ended(0, RUN("mcp", "on", "web", "crawl")).out, "that are off");
+    expect(RUN("mcp", "off", "nothing"), 64, "there is no server");
+    expect(RUN("mcp", "off"), 64, "NAME");
     support_write(support_path(".mcp.json"), "{");
     r = ended(0, RUN("mcp"));
     assert_text(r.out, "web  waits");
@@ -946,13 +953,16 @@ TEST(a_server_is_tested)
     const char *server =
         support_text("%.*s/tests/mcp-server", (int)(strrchr(program, '/') - program), program);
     assert_int_equal(chdir(support_dir()), 0);
-    ended(0, RUN("mcp", "add", "good", "--", server, "modern"));
+    ended(0, RUN("mcp", "add", "good", "--", server, "modern", "prompts", "resources"));
     ended(0, RUN("mcp", "add", "bad", "--", "/bin/sh", "-c", "echo 'no key: \033[1m' >&2; exit 7"));
     struct result r = ended(0, RUN("mcp", "test", "good"));
     assert_text(r.out, "good  ready  (user)  ");
     assert_text(r.out, "\n  scripted 1, protocol 2026-07-28\n  echo  ");
     assert_text(r.out, " tokens\n");
     assert_text(r.out, "\n  15 tools, about ");
+    assert_text(r.out, "\n  /good:greet who [style]  Greets a person.\n");
+    assert_text(r.out, "\n  resource file:///a  A\n");
+    assert_text(r.out, "\n  template file:///{name}  Any\n");
     r = ended(1, RUN("mcp", "test", "bad"));
     assert_text(r.out, "bad  failed  (user)  ");
     assert_text(r.out, "\n  error output:\nno key: \xe2\x90\x9b[1m\n");

@@ -45,24 +45,28 @@ static char *usage_of(const struct mcp_prompt_info *p)
     return buf_take(&out);
 }
 
+void mcp_prompts_of(struct mcp_client *client, struct skills *out)
+{
+    const char *server = mcp_client_server(client)->name;
+    AUTO(mcp_offers_release) struct mcp_offers offers;
+    mcp_client_offers(client, &offers);
+    for (size_t i = 0; i < offers.prompts.len; i++) {
+        const struct mcp_prompt_info *p = &offers.prompts.items[i];
+        vec_push(&out->items, (struct skill){.name = command_of(server, p->name),
+                                             .description = mem_strdup(
+                                                 p->description ? p->description : p->name),
+                                             .place = mem_printf("MCP server %s", server),
+                                             .path = mem_strdup(""),
+                                             .arguments = usage_of(p),
+                                             .command = true});
+    }
+}
+
 void mcp_prompts_list(struct tool_mcp *m, struct skills *out)
 {
     struct mcp_client *client;
-    for (size_t i = 0; (client = tool_mcp_client_at(m, i)); i++) {
-        const char *server = mcp_client_server(client)->name;
-        AUTO(mcp_offers_release) struct mcp_offers offers;
-        mcp_client_offers(client, &offers);
-        for (size_t k = 0; k < offers.prompts.len; k++) {
-            const struct mcp_prompt_info *p = &offers.prompts.items[k];
-            vec_push(&out->items, (struct skill){.name = command_of(server, p->name),
-                                                 .description = mem_strdup(
-                                                     p->description ? p->description : p->name),
-                                                 .place = mem_printf("MCP server %s", server),
-                                                 .path = mem_strdup(""),
-                                                 .arguments = usage_of(p),
-                                                 .command = true});
-        }
-    }
+    for (size_t i = 0; (client = tool_mcp_client_at(m, i)); i++)
+        mcp_prompts_of(client, out);
 }
 
 /* --- arguments -------------------------------------------------------------------------------- */

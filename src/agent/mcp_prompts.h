@@ -7,7 +7,8 @@
 #include "base/buf.h"
 #include "chat/knowledge.h"
 
-/* Appends the prompts of servers that are ready, as commands of that name. */
+/* Appends the known prompts of a server, or of all, as commands of that name. */
+void mcp_prompts_of(struct mcp_client *client, struct skills *out);
 void mcp_prompts_list(struct tool_mcp *m, struct skills *out);
 
 /* Gets the prompt of that name of a server, and appends its text, marked and bounded. Waits for the

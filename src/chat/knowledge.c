@@ -484,7 +484,7 @@ const struct shape corpus_remove_shape = SHAPE_PARAMETERS(struct corpus_remove,
 /* --- skills ----------------------------------------------------------------------------------- */
 
 static const char *const skill_state_words[] = {
-    [SKILL_READY] = "ready", [SKILL_SHADOWED] = "shadowed", [SKILL_BROKEN] = "broken", [SKILL_UNTRUSTED] = "untrusted"};
+    [SKILL_READY] = N_("ready"), [SKILL_SHADOWED] = N_("shadowed"), [SKILL_BROKEN] = N_("broken"), [SKILL_UNTRUSTED] = N_("untrusted")};
 static const struct shape_names skill_states = {skill_state_words, SKILL_STATES, -1};
 
 static const struct shape skill_shape = SHAPE_OF("skill", struct skill,

@@ -27,7 +27,7 @@ static bool run_add(struct verb_call *v, struct error *e)
     struct plugin_info seen, added;
     if (!operation_call(v->context, o, params, &seen, e))
         return false;
-    auto_free char *lines = operation_lines(o, &seen);
+    auto_free char *lines = operation_lines(o, &seen, gettext);
     if (!v->json)
         output_text(lines);
     fflush(stdout);

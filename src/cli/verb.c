@@ -367,7 +367,7 @@ void verb_print_figures(const struct verb_call *v, const void *result)
 static void print_result(const struct verb_call *v, const struct operation *o, const void *result)
 {
     const struct verb_more *more = v->verb->more;
-    auto_free char *lines = v->json || more->print ? NULL : operation_lines(o, result);
+    auto_free char *lines = v->json || more->print ? NULL : operation_lines(o, result, gettext);
     if (v->json)
         verb_print_json(o, more->member, result);
     else if (lines && !*lines && o->none)

@@ -55,7 +55,7 @@ static void told(struct acp_ask *ask, const struct operation_answer *answer)
 {
     struct acp_session *s = waiting(ask, answer);
     const struct operation *o = answer->request->operation;
-    auto_free char *lines = s && !o->done ? operation_lines(o, answer->result) : NULL;
+    auto_free char *lines = s && !o->done ? operation_lines(o, answer->result, gettext) : NULL;
     if (s && (lines || o->done))
         say(s, !lines ? _(o->done) : *lines || !o->none ? lines : _(o->none));
     else if (s)

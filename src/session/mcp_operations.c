@@ -16,12 +16,13 @@
 
 /* --- the list --------------------------------------------------------------------------------- */
 
-#define SERVER_LINE "{name}  {state}  ({origin})  {about}"
+#define SERVER_LINE "{name}  {_state}  ({origin})  {about}"
 
 static const char *const use_words[] = {
-    [MCP_USE_UNREAD] = "not read", [MCP_USE_FAULTY] = "unusable",   [MCP_USE_OFF] = "off",
-    [MCP_USE_WAITS] = "waits",     [MCP_USE_STARTING] = "starting", [MCP_USE_READY] = "ready",
-    [MCP_USE_ENDED] = "ended",     [MCP_USE_FAILED] = "failed"};
+    [MCP_USE_UNREAD] = N_("not read"),   [MCP_USE_FAULTY] = N_("unusable"),
+    [MCP_USE_OFF] = N_("off"),           [MCP_USE_WAITS] = N_("waits"),
+    [MCP_USE_STARTING] = N_("starting"), [MCP_USE_READY] = N_("ready"),
+    [MCP_USE_ENDED] = N_("ended"),       [MCP_USE_FAILED] = N_("failed")};
 static const struct shape_names uses = {use_words, MCP_USE_FAILED + 1, -1};
 
 static const struct shape listed_shape = SHAPE_OF(
@@ -81,6 +82,34 @@ static void add_server(struct mcp_list *out, const struct mcp_server *s)
                                                                         : "stdio"),
                                  .shown = mem_strdup(s->shown),
                                  .about = mem_strdup(s->fault ? s->fault : s->shown)});
+    AUTO(buf_release) struct buf off = BUF_INIT;
+    for (size_t i = 0; i < s->disabled_tools.len; i++)
+        buf_addf(&off, "%s%s", i > 0 ? ", " : "", s->disabled_tools.items[i]);
+    char **about = &vec_last(&out->servers).about;
+    if (off.len > 0 && !s->fault)
+        mem_replace(about, mem_printf("%s; tools that are off: %s", *about, off.data));
+}
+
+/* Adds lines with what the server has besides tools. */
+static void add_offers(struct buf *out, struct mcp_client *client)
+{
+    enum { SHOWN = 40 }; /* resources */
+    AUTO(skills_release) struct skills prompts = {.items = {0}};
+    AUTO(mcp_offers_release) struct mcp_offers offers;
+    mcp_prompts_of(client, &prompts);
+    mcp_client_offers(client, &offers);
+    for (size_t i = 0; i < prompts.items.len; i++) {
+        const struct skill *p = &prompts.items.items[i];
+        buf_addf(out, "  /%s%s%s  %s\n", p->name, *p->arguments ? " " : "", p->arguments,
+                 p->description);
+    }
+    for (size_t i = 0; i < offers.resources.len && i < SHOWN; i++) {
+        const struct mcp_resource_info *r = &offers.resources.items[i];
+        buf_addf(out, "  %s %s%s%s\n", r->is_template ? "template" : "resource", r->uri,
+                 r->name ? "  " : "", r->name ? r->name : "");
+    }
+    if (offers.resources.len > SHOWN)
+        buf_addf(out, "  and %zu more resources\n", offers.resources.len - SHOWN);
 }
 
 /* Tells how the server is. `whole`: with its tools and its newest error output. */
@@ -111,6 +140,8 @@ static void tell_client(struct mcp_listed *out, struct mcp_client *client, bool 
             buf_addf(&raw, "  %s  %lld tokens%s\n", t->name, (long long)tokens,
                      t->off ? "  off" : "");
     }
+    if (whole)
+        add_offers(&raw, client);
     const char *before = whole ? "  " : "";
     if (view.state == MCP_READY || out->tools > 0) {
         buf_addf(&raw, "%s%lld tools, about %lld tokens", before, (long long)out->tools,
@@ -305,7 +336,7 @@ const struct operation operation_session_set_servers = {
 
 static bool run_test(struct operation_context *c, const void *params, void *result, struct error *e)
 {
-    enum { LOOK_MS = 100 };
+    enum { LOOK_MS = 100, OFFERS_MS = 5000 };
     const struct mcp_test_params *p = params;
     const struct operation_stream *stream = c->stream;
     const char *directory = c->project ? c->project : ".";
@@ -321,6 +352,8 @@ static bool run_test(struct operation_context *c, const void *params, void *resu
     struct mcp_client *client = mcp_client_new(s, directory, false);
     while (goes_on && !mcp_client_wait(client, clock_mono_ms() + LOOK_MS, NULL))
         goes_on = !stream || !stream->tell || stream->tell(stream->context, "server", 0, 0);
+    if (goes_on)
+        (void)mcp_client_wait_offers(client, clock_mono_ms() + OFFERS_MS, NULL);
     add_server(out, s);
     tell_client(&vec_last(&out->servers), client, true);
     mcp_client_free(client);
@@ -337,6 +370,32 @@ const struct operation operation_mcp_test = {
     .result = &list_shape,
     .lasting = true,
     .run = run_test,
+};
+
+/* --- off and on ------------------------------------------------------------------------------- */
+
+static bool run_switch(struct operation_context *c, const void *params, void *result,
+                       struct error *e)
+{
+    const struct mcp_switch_params *p = params;
+    auto_free char *command = mem_printf("%s %s%s%s", p->on ? "on" : "off", p->name,
+                                         p->tool ? " " : "", p->tool ? p->tool : "");
+    return list_after(c->project ? c->project : ".", NULL, command, result, e);
+}
+
+const struct operation operation_mcp_switch = {
+    OPERATION("mcp/switch", TERMINAL, CALLER,
+              "Turns an MCP server, or one of its tools, off or on in the user's configuration."),
+    COMMAND("mcp off", "NAME [TOOL]", N_("turn a server off, or one of its tools")),
+    .lines = "servers",
+    .line = SERVER_LINE,
+    .params = PARAMETERS(
+        mcp_switch_params, SHAPE_REQ(mcp_switch_params, name, "Name of the server.", .least = 1),
+        SHAPE_OPT(mcp_switch_params, tool, "Name of the tool; absent: the server.", .least = 1),
+        SHAPE_OPT(mcp_switch_params, on, "On, not off.")),
+    .result = &list_shape,
+    .lasting = true,
+    .run = run_switch,
 };
 
 /* --- changes ---------------------------------------------------------------------------------- */

@@ -54,6 +54,12 @@ struct mcp_test_params {
     const char *name;
 };
 
+/* mcp/switch: as "off NAME [TOOL]" and "on NAME [TOOL]" of mcp/list, which it gives. */
+struct mcp_switch_params {
+    const char *name, *tool;
+    bool on;
+};
+
 /* mcp/add: USAGE when the file has the name, or the server could not be used. */
 struct mcp_add_params {
     const char *name;

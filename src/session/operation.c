@@ -77,13 +77,16 @@ void *operation_slash_params(const struct operation *o, const char *session, con
     return params;
 }
 
-/* Appends the text with the members that stand in it in braces. */
-static void add_line(struct buf *out, const char *line, const struct json *members)
+/* Appends the text with the members that stand in it in braces; "{_NAME}" is a word to
+ * be translated. */
+static void add_line(struct buf *out, const char *line, const struct json *members,
+                     char *(*translate)(const char *word))
 {
     for (const char *brace; (brace = strchr(line, '{')); line = strchr(brace, '}') + 1) {
         auto_free char *name = mem_strndup(brace + 1, strcspn(brace + 1, "}"));
-        const struct json *value = json_get(members, name);
-        const char *text = json_get_string(members, name);
+        const struct json *value = json_get(members, name + (*name == '_'));
+        const char *text = json_string(value);
+        text = text && *name == '_' ? translate(text) : text;
         auto_free char *printed = value && !text ? json_print(value) : NULL;
         buf_add(out, line, (size_t)(brace - line));
         buf_addstr(out, text ? text : printed ? printed : "");
@@ -91,7 +94,8 @@ static void add_line(struct buf *out, const char *line, const struct json *membe
     buf_addf(out, "%s\n", line);
 }
 
-char *operation_lines(const struct operation *o, const void *result)
+char *operation_lines(const struct operation *o, const void *result,
+                      char *(*translate)(const char *word))
 {
     struct buf out = BUF_INIT;
     if (!o->line)
@@ -99,11 +103,11 @@ char *operation_lines(const struct operation *o, const void *result)
     AUTO(json_free_local) struct json *whole = shape_to_json(o->result, result);
     const struct json *members = o->lines ? json_get(whole, o->lines) : whole;
     if (json_type(members) != JSON_ARRAY)
-        add_line(&out, o->line, members);
+        add_line(&out, o->line, members, translate);
     else
         for (const struct json *element = json_first(members); element;
              element = json_next(element))
-            add_line(&out, o->line, element);
+            add_line(&out, o->line, element, translate);
     return buf_take(&out);
 }
 

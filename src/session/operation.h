@@ -201,7 +201,7 @@ struct operation {
     X(session_settings) X(session_add_image) X(session_close) \
     X(turn_start) X(turn_retry) X(turn_interrupt) X(turn_background) \
     X(approval_decide) X(elicitation_decide) X(permission_list) X(skill_list) \
-    X(mcp_list) X(mcp_test) X(mcp_add) X(mcp_remove) \
+    X(mcp_list) X(mcp_switch) X(mcp_test) X(mcp_add) X(mcp_remove) \
     X(plugin_list) X(plugin_add) X(plugin_remove) \
     X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
     X(compaction_unpin) X(session_rewind) X(session_unrewind) \
@@ -234,8 +234,9 @@ bool operation_is_slash(const struct operation *o, const char *name, size_t len)
 void *operation_slash_params(const struct operation *o, const char *session, const char *arguments);
 
 /* The result as lines, as the row says; the caller frees. NULL: the row does not say; "": a list
- * without elements, for which the surface says the row's `none`. */
-char *operation_lines(const struct operation *o, const void *result);
+ * without elements, for which the surface says the row's `none`. `translate`: gettext(). */
+char *operation_lines(const struct operation *o, const void *result,
+                      char *(*translate)(const char *word));
 
 /* True if the operation changes something: it is done even if no caller waits for the answer. */
 bool operation_lasts(const struct operation *o);

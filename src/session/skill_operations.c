@@ -184,7 +184,7 @@ const struct operation operation_skill_list = {
     SLASH("skills", "", N_("list the skills and commands, and what is wrong with them")),
     COMMAND("skills list", "", N_("list the skills and commands, and what is wrong with them")),
     .lines = "skills",
-    .line = "{name}  ({state}, {tokens} tokens)  {place}  {detail}",
+    .line = "{name}  ({_state}, {tokens} tokens)  {place}  {detail}",
     .none = N_("There are no skills."),
     .params = &session_params_shape,
     .result = &skills_shape,

@@ -222,7 +222,7 @@ char *slash_told(const struct operation_answer *a)
         o == &operation_session_export ? a->request->params : NULL;
     if (export)
         return mem_printf(_("Exported to %s."), export->path);
-    char *lines = o->done ? mem_strdup(_(o->done)) : operation_lines(o, a->result);
+    char *lines = o->done ? mem_strdup(_(o->done)) : operation_lines(o, a->result, gettext);
     if (lines && !*lines && o->none)
         mem_replace(&lines, mem_strdup(_(o->none)));
     size_t len = lines ? strlen(lines) : 0;
