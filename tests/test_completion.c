@@ -124,7 +124,7 @@ TEST(bash_knows_the_tables)
                 "keys.send\nkeys.sessions\nkeys.session_read\n"
                 "keys.session_fork\nkeys.session_rename\n"
                 "keys.session_label\nkeys.session_archive\nkeys.session_archived\n"
-                "keys.session_export\nkeys.session_delete\n");
+                "keys.session_project\nkeys.session_export\nkeys.session_delete\n");
     assert_bash("tiro help sess", "sessions\n");
     assert_bash("tiro help sessions ren", "rename\n");
     assert_bash("tiro help run ", "");

@@ -116,7 +116,12 @@ static const struct step {
     {"config/get", NULL, NULL, NULL},
     {"config/set", "{'key':'ui.theme','value':'dark'}", NULL, NULL},
     {"session/create", "{}", NULL, "S=id"},
-    {"turn/start", "{'session_id':'$S','prompt':'The lantern of Kyoto is blue.'}", NULL, NULL},
+    {"turn/start",
+     "{'session_id':'$S','prompt':'The lantern of Kyoto is blue. An extract has this message "
+     "twice, "
+     "which is why it would be longer than the message itself, however long the path of the "
+     "directory is that the surroundings have.'}",
+     NULL, NULL},
     {"compaction/run", "{'session_id':'$S','mode':'deterministic'}", "TOO_SMALL_TO_COMPACT", NULL},
     {"session/list", "{'limit':5}", NULL, NULL},
     {"session/search", "{'query':'lantern'}", NULL, NULL},

@@ -324,6 +324,10 @@ TEST(test_filters)
     check_list(&(struct session_filter){.label = "Red"}, "", 0);
     check_list(&(struct session_filter){.directory = "/home/a"}, "ca", 2);
     check_list(&(struct session_filter){.directory = "/home"}, "", 0);
+    check_list(&(struct session_filter){.project = "/home"}, "bca", 3);
+    check_list(&(struct session_filter){.project = "/home/b"}, "b", 1);
+    check_list(&(struct session_filter){.project = "/hom"}, "", 0);
+    check_list(&(struct session_filter){.project = "/"}, "bca", 3);
     check_list(&(struct session_filter){.state = SESSION_LIVE}, "ca", 2);
     check_list(&(struct session_filter){.state = SESSION_ARCHIVED}, "b", 1);
     check_list(&(struct session_filter){.state = SESSION_LIVE,

@@ -264,16 +264,13 @@ static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct erro
 {
     AUTO(session_list_release) struct session_list list = {0};
     auto_free char *project = project_of(c->engine->root);
-    bool ok = sessions_list(c->store, &(struct session_filter){0}, &list, NULL, e);
+    bool ok = sessions_list(c->store, &(struct session_filter){.project = project}, &list, NULL, e);
     *id = '\0';
     for (size_t i = 0; i < list.items.len && !*id; i++) {
         const struct session_info *info = &list.items.items[i];
-        const char *directory = info->directory ? info->directory : "";
-        bool below = strncmp(directory, project, strlen(project)) == 0;
-        char *its = below ? project_of(directory) : NULL;
-        if (its && strcmp(its, project) == 0)
+        auto_free char *its = project_of(info->directory);
+        if (strcmp(its, project) == 0)
             memcpy(id, info->id, UUID_LEN + 1);
-        free(its);
     }
     if (ok && !*id)
         ok = err_set(e, ERR_SESSION_NOT_FOUND,

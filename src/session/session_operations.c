@@ -10,6 +10,7 @@
 #include "chat/event.h"
 #include "chat/usage.h"
 #include "knowledge/learned_extract.h"
+#include "knowledge/project.h"
 #include "memory/summary_flags.h"
 #include "session/capability.h"
 #include "session/conversation.h"
@@ -44,7 +45,10 @@ static const struct shape_names states = {state_words, 3, -1};
 static bool run_list(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     struct session_list_result *out = result;
-    return catalog_list(&c->catalog, params, &out->sessions, &out->total, e);
+    struct session_filter filter = *(const struct session_filter *)params;
+    auto_free char *top = filter.project && *filter.project ? project_of(filter.project) : NULL;
+    filter.project = top;
+    return catalog_list(&c->catalog, &filter, &out->sessions, &out->total, e);
 }
 
 const struct operation operation_session_list = {
@@ -60,6 +64,10 @@ const struct operation operation_session_list = {
         SHAPE_OPT(session_filter, directory, "Only sessions that were begun in this directory.",
                   SHAPE_OPTION("-d, --directory DIR",
                                N_("only sessions started in DIR; . is the current directory"))),
+        SHAPE_OPT(
+            session_filter, project,
+            "Only sessions of the project of this directory: begun in the same Git repository, "
+            "or without one in or below the directory."),
         SHAPE_OPT_WORD(session_filter, state, states, "Archived sessions, others, or any.",
                        .absent = SESSION_ANY),
         SHAPE_OPT(session_filter, limit, "Most sessions to give; 0: all.",

@@ -55,7 +55,9 @@ static const char list_sql[] =
     "SELECT id, title" LISTED(NAME) ", NULL, CASE WHEN title = '' THEN draft END FROM session"
     " WHERE (?1 IS NULL OR directory = ?1)"
     " AND (?2 IS NULL OR instr(' ' || labels || ' ', ' ' || ?2 || ' ') > 0)"
-    " AND (?3 IS NULL OR (archived_ms IS NOT NULL) = ?3) ORDER BY updated_ms DESC, key DESC";
+    " AND (?3 IS NULL OR (archived_ms IS NOT NULL) = ?3)"
+    " AND (?4 IS NULL OR directory = ?4 OR ?4 = '/'"
+    " OR substr(directory, 1, length(?4) + 1) = ?4 || '/') ORDER BY updated_ms DESC, key DESC";
 static const char delete_sql[] = "DELETE FROM session WHERE id = ?";
 static const char each_sql[] = "SELECT id FROM session ORDER BY created_ms, key";
 static const char each_unsent_sql[] =
@@ -162,8 +164,9 @@ bool sessions_list(struct store *s, const struct session_filter *filter, struct 
     int64_t count = 0;
     *out = (struct session_list){0};
     struct query q = sql_query(
-        s, e, list_sql, "ttk", or_null(filter->directory), or_null(filter->label),
-        filter->state == SESSION_ANY ? (int64_t)-1 : (int64_t)(filter->state == SESSION_ARCHIVED));
+        s, e, list_sql, "ttkt", or_null(filter->directory), or_null(filter->label),
+        filter->state == SESSION_ANY ? (int64_t)-1 : (int64_t)(filter->state == SESSION_ARCHIVED),
+        or_null(filter->project));
     while (query_next(&q)) {
         if (!matches(&q, text))
             continue;

@@ -34,6 +34,7 @@ struct session_filter {
                           line, case folded; NULL: any */
     const char *label; /* NULL: any */
     const char *directory; /* where the session was begun; NULL: any */
+    const char *project;   /* it was begun there or below; NULL: anywhere */
     enum session_state state;
     int limit; /* 0: all */
 };

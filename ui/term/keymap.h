@@ -81,6 +81,8 @@ struct key {
       N_("in the session list: archive or unarchive it"))                                          \
     X(SESSION_ARCHIVED, "session_archived", "alt-z",                                               \
       N_("in the session list: show or hide archived sessions; a search always finds them"))       \
+    X(SESSION_PROJECT, "session_project", "alt-p",                                                 \
+      N_("in the session list: those of this project alone, or of all; a search finds all"))       \
     X(SESSION_EXPORT, "session_export", "alt-e", N_("in the session list: export it to a file"))   \
     X(SESSION_DELETE, "session_delete", "alt-x", N_("in the session list: delete it"))             \
     X(MEMORY, "memory", "f2",                                                                      \

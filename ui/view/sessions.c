@@ -16,6 +16,7 @@ enum {
     LISTED = 200, /* rows that a listing may have */
     FOUND = 50,
     PREVIEWED = 40, /* events */
+    OF_PROJECT = 8, /* added to the state in the number of the question */
     QUERY_BYTES = 256,
     INPUT_BYTES = 1024,
     FILE_NAME_BYTES = 100
@@ -120,11 +121,12 @@ void sessions_ask(struct sessions *s)
 {
     const char *query = editor_text(s->query);
     bool blank = query[strspn(query, " \t")] == '\0';
-    const struct session_filter filter = {.text = query,
-                                          .state = s->shows_archived || !blank ? SESSION_ANY
-                                                                               : SESSION_LIVE,
-                                          .limit = LISTED};
-    ask(s, &s->list_question, &filter, query, filter.state);
+    const struct session_filter filter = {
+        .text = query,
+        .state = s->shows_archived || !blank ? SESSION_ANY : SESSION_LIVE,
+        .project = s->everywhere || !blank ? NULL : s->view.host->session->directory,
+        .limit = LISTED};
+    ask(s, &s->list_question, &filter, query, filter.state + (filter.project ? OF_PROJECT : 0));
     if (blank) {
         search_hits_release(&s->hits);
         s->hits = (struct search_hits){0};
@@ -170,6 +172,12 @@ static bool take_entries(struct view *view, struct operation_answer *a, const ch
         return true;
     if (list) {
         struct session_list_result *found = a->result;
+        const struct session_filter *asked = a->request->params;
+        if (asked->project && found->total == 0) { /* a new project: the others are shown */
+            s->everywhere = true;
+            sessions_ask(s);
+            return true;
+        }
         session_list_release(&s->list);
         s->list = found->sessions;
         found->sessions = (struct session_list){0};
@@ -490,6 +498,12 @@ static bool act(struct sessions *s, enum action action)
         remark_set(&s->remark, STYLE_NOTE,
                    s->shows_archived ? _("Archived sessions are shown.") : NULL);
         sessions_ask(s);
+        break;
+    case ACTION_SESSION_PROJECT:
+        s->everywhere = !s->everywhere;
+        remark_set(&s->remark, STYLE_NOTE,
+                   s->everywhere ? _("The sessions of all projects are shown.") : NULL);
+        query_changed(s);
         break;
     case ACTION_SESSION_RENAME:
         open_input(s, INPUT_TITLE);

@@ -42,6 +42,7 @@ struct sessions {
     int64_t matching;    /* sessions that match the query */
     int64_t all;         /* sessions that there are; -1: not known yet */
     bool shows_archived; /* also without a query */
+    bool everywhere;     /* those of other projects, too, also without a query */
     bool more_hits;
 
     size_t selected, top; /* entry; first line shown */

@@ -338,6 +338,8 @@ static const struct hint list_hints[] = {
     {ACTION_SESSION_EXPORT, NULL, N_("export|write it to a file")},
     {ACTION_SESSION_ARCHIVED, NULL,
      N_("show archive|show archived sessions, too; again: no longer")},
+    {ACTION_SESSION_PROJECT, NULL,
+     N_("all projects|those of other projects, too; again: of this one alone")},
     {ACTION_COMPLETE, NULL, N_("preview")},
     {ACTION_CANCEL, NULL, N_("close")}};
 
@@ -381,7 +383,8 @@ static void add_foot(struct sessions *s)
         for (size_t i = 0; i < all.count; i++) {
             struct hint h = all.hints[i];
             bool general = h.action == ACTION_CANCEL || h.action == ACTION_SESSION_ARCHIVED ||
-                           h.action == ACTION_HELP || s->input != INPUT_NONE;
+                           h.action == ACTION_SESSION_PROJECT || h.action == ACTION_HELP ||
+                           s->input != INPUT_NONE;
             if ((h.action == ACTION_COMPLETE && s->layout.place == PREVIEW_NONE) ||
                 (!general && !sessions_selected_id(s)))
                 continue;
@@ -451,9 +454,12 @@ static void add_query(struct sessions *s)
                                           [INPUT_FILE] = N_("Export to: "),
                                           [INPUT_DELETE] = NULL};
     const char *prompt = prompts[s->input];
+    bool here = !s->everywhere && !*editor_text(s->query) && s->view.host->session->directory;
     bool narrowed = *editor_text(s->query) && s->all >= s->matching;
     auto_free char *matching = format_exact(s->matching), *all = format_exact(s->all);
-    auto_free char *count = narrowed ? mem_printf(_("%s of %s"), matching, all) : NULL;
+    auto_free char *count = narrowed ? mem_printf(_("%s of %s"), matching, all)
+                            : here   ? mem_printf(_("%s in this project"), matching)
+                                     : NULL;
     const struct browser_line line = {.title = prompt ? _(prompt) : _("Sessions"),
                                       .prompt = prompt ? NULL : " / ",
                                       .right = prompt || !s->listed ? NULL
