@@ -496,7 +496,6 @@ TEST(server_memory_can_be_replaced)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_string_equal(json_get_string(json_at(tools, i), "name"), names[i]);
     assert_int_equal(code_of(request("tools/call", "{'name':'tiro_memory_search'}")), -32602);
-    assert_int_equal(code_of(request("resources/list", NULL)), -32601);
 
     assert_string_equal(text_of(call("create_entities",
                                      "{'entities':[{'name':'Ada','entityType':'person',"
@@ -531,6 +530,44 @@ TEST(server_memory_can_be_replaced)
     assert_true(json_get_bool(succeed("delete_entities", "{'entityNames':['Rome','X']}"), "success",
                               false));
     assert_int_equal(json_len(json_get(succeed("read_graph", "{}"), "relations")), 0);
+}
+
+#define GRAPH_URI "memory://knowledge-graph"
+
+static const char *graph_text(void)
+{
+    const struct json *read = ask("resources/read", "{'uri':'" GRAPH_URI "'}");
+    return json_get_string(json_first(json_get(read, "contents")), "text");
+}
+
+TEST(the_graph_is_the_resource_of_server_memory)
+{
+    guise = MCP_AS_SERVER_MEMORY;
+    start_legacy(0);
+    const struct json *listed = json_get(ask("resources/list", NULL), "resources");
+    assert_int_equal(json_len(listed), 1);
+    assert_string_equal(json_get_string(json_first(listed), "uri"), GRAPH_URI);
+    assert_int_equal(json_len(json_get(ask("resources/templates/list", NULL), "resourceTemplates")),
+                     0);
+    assert_string_equal(graph_text(), "{\"entities\":[],\"relations\":[]}");
+    assert_int_equal(code_of(request("resources/read", "{'uri':'tiro://session/last'}")), -32002);
+    assert_int_equal(code_of(request("resources/subscribe", "{'uri':'file:///x'}")), -32002);
+    ask("resources/subscribe", "{'uri':'" GRAPH_URI "'}");
+    succeed("read_graph", "{}");
+    assert_false(was_heard(tells, "notifications/resources/updated"));
+    succeed("create_entities",
+            "{'entities':[{'name':'Ada','entityType':'person',"
+            "'observations':['writes']}]}");
+    const struct json *told = await(tells, "notifications/resources/updated");
+    assert_string_equal(json_get_string(json_get(told, "params"), "uri"), GRAPH_URI);
+    assert_string_equal(graph_text(),
+                        support_json("{'entities':[{'name':'Ada','entityType':'person',"
+                                     "'observations':['writes']}],'relations':[]}"));
+    ask("resources/unsubscribe", "{'uri':'" GRAPH_URI "'}");
+    forget_messages();
+    succeed("delete_entities", "{'entityNames':['Ada']}");
+    assert_string_equal(graph_text(), "{\"entities\":[],\"relations\":[]}");
+    assert_false(was_heard(tells, "notifications/resources/updated"));
 }
 
 TEST(words_say_what_is_allowed)

@@ -260,11 +260,12 @@ enum authority mcp_authority(const struct mcp *m)
 static void write_capabilities(struct json_out *o, const struct mcp_call *c)
 {
     json_out_name(o, "capabilities");
-    json_out_raw(o, c->mcp->as == MCP_AS_SERVER_MEMORY ? "{\"tools\":{}}"
-                    : c->modern     ? "{\"tools\":{},\"resources\":{\"subscribe\":true,"
-                                      "\"listChanged\":true}}"
-                    : c->link->http ? "{\"tools\":{},\"resources\":{}}"
-                                    : "{\"tools\":{},\"resources\":{\"subscribe\":true}}");
+    bool graph = c->mcp->as == MCP_AS_SERVER_MEMORY;
+    json_out_raw(o, graph && (c->modern || c->link->http) ? "{\"tools\":{},\"resources\":{}}"
+                    : !graph && c->modern ? "{\"tools\":{},\"resources\":{\"subscribe\":true,"
+                                            "\"listChanged\":true}}"
+                    : c->link->http       ? "{\"tools\":{},\"resources\":{}}"
+                                          : "{\"tools\":{},\"resources\":{\"subscribe\":true}}");
 }
 
 static void initialize(struct mcp_call *c, const struct json *params)
@@ -305,19 +306,19 @@ static const struct {
     const char *name;
     unsigned eras;
     mcp_method *run;
-    bool resource; /* about resources, which not every guise has */
+    mcp_method *graph; /* as server-memory */
 } methods[] = {
-    {"initialize", LEGACY, initialize, false},
-    {"ping", LEGACY, mcp_done, false},
-    {"server/discover", MODERN, discover, false},
-    {"tools/list", LEGACY | MODERN, mcp_tools_list, false},
-    {"tools/call", LEGACY | MODERN, mcp_tools_call, false},
-    {"resources/list", LEGACY | MODERN, mcp_resources_list, true},
-    {"resources/templates/list", LEGACY | MODERN, mcp_resources_templates, true},
-    {"resources/read", LEGACY | MODERN, mcp_resources_read, true},
-    {"resources/subscribe", LEGACY, mcp_subscribe, true},
-    {"resources/unsubscribe", LEGACY, mcp_unsubscribe, true},
-    {"subscriptions/listen", MODERN, mcp_listen, true},
+    {"initialize", LEGACY, initialize, initialize},
+    {"ping", LEGACY, mcp_done, mcp_done},
+    {"server/discover", MODERN, discover, discover},
+    {"tools/list", LEGACY | MODERN, mcp_tools_list, mcp_tools_list},
+    {"tools/call", LEGACY | MODERN, mcp_tools_call, mcp_tools_call},
+    {"resources/list", LEGACY | MODERN, mcp_resources_list, mcp_graph_resources},
+    {"resources/templates/list", LEGACY | MODERN, mcp_resources_templates, mcp_graph_templates},
+    {"resources/read", LEGACY | MODERN, mcp_resources_read, mcp_graph_read},
+    {"resources/subscribe", LEGACY, mcp_subscribe, mcp_graph_subscribe},
+    {"resources/unsubscribe", LEGACY, mcp_unsubscribe, mcp_graph_unsubscribe},
+    {"subscriptions/listen", MODERN, mcp_listen, NULL},
 };
 
 static void on_request(void *context, struct rpc_call *rpc, const char *method,
@@ -344,9 +345,8 @@ static void on_request(void *context, struct rpc_call *rpc, const char *method,
     }
     mcp_method *run = NULL;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (strcmp(methods[i].name, method) == 0 && methods[i].eras & (modern ? MODERN : LEGACY) &&
-            !(methods[i].resource && l->mcp->as == MCP_AS_SERVER_MEMORY))
-            run = methods[i].run;
+        if (strcmp(methods[i].name, method) == 0 && methods[i].eras & (modern ? MODERN : LEGACY))
+            run = l->mcp->as == MCP_AS_SERVER_MEMORY ? methods[i].graph : methods[i].run;
     l->status = run || !modern ? 200 : 404;
     if (!run) {
         rpc_fail(rpc, RPC_METHOD_NOT_FOUND, "Method not found", NULL);

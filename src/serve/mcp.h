@@ -37,7 +37,7 @@ const char *mcp_right_word(enum mcp_right right);
 
 /* The tools that are offered: X(LEAVE, "word"). MEMORY: those that find what was said, in few
  * tokens; SERVER_MEMORY: those of the MCP project's server-memory instead of ours, which may change
- * the graph, and no resources. */
+ * the graph, and its one resource. */
 #define MCP_GUISES(X)                                                                              \
     X(TIRO, "tiro")                                                                                \
     X(MEMORY, "memory")                                                                            \

@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "serve/mcp_private.h"
 #include "session/graph_operations.h"
+
+enum { KEPT_MS = 3600 * 1000 }; /* how long a list holds */
 
 /* --- arguments -------------------------------------------------------------------------------- */
 
@@ -232,6 +235,90 @@ static void search(struct mcp_call *c, void *params, const char *token)
         read_graph(c, NULL, token);
     shape_release(&search_params, p);
     free(p);
+}
+
+/* --- the resource ----------------------------------------------------------------------------- */
+
+#define GRAPH_URI "memory://knowledge-graph"
+#define GRAPH_TYPE "application/json"
+
+void mcp_graph_resources(struct mcp_call *c, const struct json *params)
+{
+    struct mcp_result r;
+    (void)params;
+    mcp_result_begin_kept(c, &r, KEPT_MS);
+    json_out_pack(&r.out, "resources:[{uri:s name:s title:s description:s mimeType:s}]", GRAPH_URI,
+                  "knowledge-graph", "Knowledge Graph",
+                  "The full knowledge graph with all entities and relations", GRAPH_TYPE);
+    mcp_result_send(c, &r);
+}
+
+void mcp_graph_templates(struct mcp_call *c, const struct json *params)
+{
+    struct mcp_result r;
+    (void)params;
+    mcp_result_begin_kept(c, &r, KEPT_MS);
+    json_out_pack(&r.out, "resourceTemplates:[]");
+    mcp_result_send(c, &r);
+}
+
+static void on_read(struct mcp_call *c, const struct operation_answer *a)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    struct mcp_result r;
+    if (a->error.code != ERR_OK) {
+        mcp_fail_with(c, &a->error);
+        return;
+    }
+    shape_write(&whole, a, &(struct json_out){.buf = &text});
+    mcp_result_begin_kept(c, &r, 0);
+    json_out_pack(&r.out, "contents:[{uri:s mimeType:s text:s}]", GRAPH_URI, GRAPH_TYPE, text.data);
+    mcp_result_send(c, &r);
+}
+
+/* Whether the parameters name the resource; else the call has failed. */
+static bool names_graph(struct mcp_call *c, const struct json *params)
+{
+    const char *uri = json_get_string(params, "uri");
+    bool named = uri && strcmp(uri, GRAPH_URI) == 0;
+    if (!uri)
+        mcp_fail(c, RPC_INVALID_PARAMS, "\"uri\" is missing; give a string", NULL);
+    else if (!named)
+        mcp_fail_not_found(c, uri);
+    return named;
+}
+
+void mcp_graph_read(struct mcp_call *c, const struct json *params)
+{
+    if (names_graph(c, params))
+        mcp_ask(c, &operation_graph_export, NULL, on_read);
+}
+
+static void follow(struct mcp_call *c, const struct json *params, bool follows)
+{
+    if (!names_graph(c, params))
+        return;
+    c->link->follows_graph = follows;
+    mcp_done(c, NULL);
+}
+
+void mcp_graph_subscribe(struct mcp_call *c, const struct json *params)
+{
+    follow(c, params, true);
+}
+
+void mcp_graph_unsubscribe(struct mcp_call *c, const struct json *params)
+{
+    follow(c, params, false);
+}
+
+/* As in that server, the changes of other processes are not told. */
+void mcp_graph_changed(struct mcp *m)
+{
+    for (size_t i = 0; i < m->links.len; i++)
+        if (m->links.items[i]->follows_graph)
+            (void)mcp_notify(m->links.items[i], "notifications/resources/updated",
+                             "{\"uri\":\"" GRAPH_URI "\"}");
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

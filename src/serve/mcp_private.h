@@ -95,6 +95,7 @@ struct mcp_link {
     int status;                        /* … 0: nothing was asked */
     bool hears;                        /* notifications can be sent */
     struct mcp_subscription *followed; /* by resources/subscribe; NULL: nothing */
+    bool follows_graph;                /* likewise, as server-memory */
 
     void (*wrote)(void *context); /* there is output */
     void *context;
@@ -201,7 +202,14 @@ struct mcp_tool {
 };
 
 enum { MCP_GRAPH_TOOLS = 9 };
-extern const struct mcp_tool mcp_graph_tools[MCP_GRAPH_TOOLS]; /* mcp_graph.c */
+extern const struct mcp_tool mcp_graph_tools[MCP_GRAPH_TOOLS]; /* mcp_graph.c, as the next two */
+mcp_method mcp_graph_resources, mcp_graph_templates, mcp_graph_read, mcp_graph_subscribe,
+    mcp_graph_unsubscribe;
+/* A tool has changed the graph. */
+void mcp_graph_changed(struct mcp *m);
+
+/* No resource has this URI; ends the call. */
+void mcp_fail_not_found(struct mcp_call *c, const char *uri);
 
 /* Sends the answer of the tool's operation. */
 void mcp_tool_answered(struct mcp_call *c, const struct operation_answer *a);

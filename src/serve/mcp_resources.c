@@ -144,7 +144,7 @@ static void send_text(struct mcp_call *c)
     mcp_result_send(c, &result);
 }
 
-static void fail_not_found(struct mcp_call *c, const char *uri)
+void mcp_fail_not_found(struct mcp_call *c, const char *uri)
 {
     AUTO(buf_release) struct buf data = BUF_INIT;
     struct json_out o = {.buf = &data};
@@ -167,7 +167,7 @@ static void on_page(struct mcp_call *c, const struct operation_answer *a)
     const struct session_history_result *page = a->result;
     struct reading *r = c->state;
     if (a->error.code == ERR_SESSION_NOT_FOUND) {
-        fail_not_found(c, r->uri);
+        mcp_fail_not_found(c, r->uri);
         return;
     }
     if (a->error.code != ERR_OK) {
@@ -212,7 +212,7 @@ void mcp_resources_read(struct mcp_call *c, const struct json *params)
         return;
     }
     if (!mcp_uri_read(uri, &reference, &form)) {
-        fail_not_found(c, uri);
+        mcp_fail_not_found(c, uri);
         return;
     }
     struct reading *r = mem_alloc(sizeof *r);

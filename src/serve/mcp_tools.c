@@ -558,6 +558,8 @@ void mcp_tool_answered(struct mcp_call *c, const struct operation_answer *a)
         return;
     }
     auto_free char *text = t->text ? t->text(a->result) : NULL;
+    if (c->mcp->as == MCP_AS_SERVER_MEMORY && t->right == MCP_GRAPH)
+        mcp_graph_changed(c->mcp);
     mcp_tool_send(c, result_of(t), a->result, text);
 }
 

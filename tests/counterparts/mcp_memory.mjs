@@ -11,6 +11,7 @@ const place = await makePlace();
 const file = path.join(place.root, 'memory.jsonl');
 const root = path.join(process.env.COUNTERPARTS, 'node_modules/@modelcontextprotocol/server-memory');
 const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
+const { ResourceUpdatedNotificationSchema } = load('@modelcontextprotocol/sdk/types.js');
 const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
 
 async function connect(command, args) {
@@ -115,6 +116,23 @@ const passed = await runSteps('server-memory', {
     await same('read_graph', {});
     await same('delete_entities', { entityNames: ['Acme', 'Nobody'] });
     await same('read_graph', {});
+  },
+
+  async 'the graph is a resource, whose changes are told'() {
+    const uri = 'memory://knowledge-graph';
+    const [a, b] = await Promise.all([theirs, ours].map(async (client) => {
+      const heard = new Promise((done) => client.setNotificationHandler(
+        ResourceUpdatedNotificationSchema, (told) => done(told.params)));
+      await client.subscribeResource({ uri });
+      await client.callTool({ name: 'create_entities', arguments: { entities: [
+        entity('Eve', 'person')] } });
+      const { resources } = await client.listResources();
+      const { contents } = await client.readResource({ uri });
+      await client.callTool({ name: 'delete_entities', arguments: { entityNames: ['Eve'] } });
+      return { resources, heard: await heard, templates: await client.listResourceTemplates(),
+               text: parsed(contents[0].text), contents: { ...contents[0], text: '' } };
+    }));
+    assert.deepEqual(settled(b), settled(a));
   },
 
   async 'its file is imported, with the ends that lack'() {
