@@ -73,9 +73,11 @@ static bool one_model(struct buf *out, const char *name, bool anthropic, const s
 
 static bool ollama_show(struct buf *out, const struct listing *l)
 {
-    buf_addstr(out,
-               "{\"capabilities\":[\"completion\",\"tools\"],"
-               "\"model_info\":{\"general.architecture\":\"script\"");
+    bool sees = l->names && *l->names && strcmp(*l->names, "sees") == 0;
+    buf_addf(out,
+             "{\"capabilities\":[\"completion\",\"tools\"%s],"
+             "\"model_info\":{\"general.architecture\":\"script\"",
+             sees ? ",\"vision\"" : "");
     add_window(out, "script.context_length", l);
     buf_addstr(out, "}}");
     return true;

@@ -152,6 +152,60 @@ TEST_IF(capability_store(), an_image_is_copied)
     assert_text(surface_last_body(), "data:image/png;base64,");
 }
 
+static void refuses(struct engine *s, const char *name, const char *part)
+{
+    size_t before = surface_requests();
+    struct operation_answer *a = SAY(s, "hello", name);
+    assert_int_equal(a->error.code, ERR_USAGE);
+    assert_text(a->error.text, part);
+    assert_int_equal(surface_requests(), before);
+}
+
+static void set_model(const char *text)
+{
+    AUTO(config_problems_release) struct config_problems problems = {0};
+    config_load_text(surface_config(), "test.ini", text, &problems);
+    assert_int_equal(problems.list.len, 0);
+}
+
+/* Before anything is sent; what was sent to another model is words for this one. */
+TEST_IF(capability_store(), a_model_without_eyes_gets_no_image)
+{
+    struct engine *s = surface_open(NULL, true);
+    support_write(support_path("sized.png"), "\x89PNG\r\n\x1a\nxxxxIHDR@@@@@@@@");
+    assert_int_equal(SAY(s, "See", "sized.png")->error.code, ERR_OK);
+    assert_text(surface_last_body(), "data:image/png;base64,");
+    engine_free(s);
+    set_model("[model scripted-model]\nimages = 0\n");
+    s = surface_open("last", true);
+    refuses(s, "dot.png", "the model scripted-model takes no images, and @dot.png is one");
+    surface_ask(s, "What was it?");
+    assert_no_text(surface_last_body(), "base64");
+    assert_text(surface_last_body(), "[image 1077952576\u00d71077952576 png 24 B]");
+    engine_free(s);
+}
+
+TEST_IF(capability_store(), a_provider_has_limits_of_images)
+{
+    char big[] = "\x89PNG\r\n\x1a\nxxxxIHDR@@@@@@@@";
+    struct error e;
+    AUTO(buf_release) struct buf large = BUF_INIT;
+    setenv("ANTHROPIC_API_KEY", "none", 1);
+    setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9", 1);
+    struct engine_options options = surface_options(NULL, true);
+    options.provider = "anthropic";
+    options.model = "claude-test";
+    AUTO(engine_free_local) struct engine *s = engine_new(&options);
+    support_write(support_path("wide.png"), big);
+    refuses(s, "wide.png", "has a side of more than the 8000 pixels that Anthropic takes");
+    while (large.len < 6 << 20)
+        buf_add(&large, big, sizeof big - 1);
+    assert_true(paths_write_file(support_path("large.png"), large.data, large.len, &e));
+    refuses(s, "large.png", "png 6.2 MB) is larger than the 5 MB that Anthropic takes");
+    unsetenv("ANTHROPIC_API_KEY");
+    unsetenv("ANTHROPIC_BASE_URL");
+}
+
 static void refused(struct engine *s, const char *name, enum err_code code, const char *part)
 {
     size_t before = surface_requests();

@@ -204,7 +204,7 @@ TEST(images_without_a_path_are_not_sent)
     struct message *m = add(ROLE_USER, NULL);
     add_block(m, BLOCK_IMAGE, NULL, "data:image/png;base64,AAAA");
     m->blocks.items[0].media_type = mem_strdup("image/png");
-    assert_string_equal(sent_text(make_one(), 0), "[image without a name, image/png]");
+    assert_string_equal(sent_text(make_one(), 0), "[image]");
 }
 
 TEST(a_request_has_system_limit_and_no_tools)

@@ -71,7 +71,7 @@ static struct event filled(enum event_type type)
 static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_TURN_STARTED] =
         "{'prompt':'te\\'xt\\n','retries':7,"
-        "'attachments':[{'type':'image','text':'/x.png'}]}",
+        "'attachments':[{'type':'image','text':'/x.png'}],'effort':'name'}",
     [EVENT_CALL_STARTED] = "{'turn':7,'call':2}",
     [EVENT_TEXT_DELTA] = "{'delta':'te\\'xt\\n','pieces':[4,2]}",
     [EVENT_REASONING_DELTA] = "{'delta':'te\\'xt\\n','pieces':[4,2]}",

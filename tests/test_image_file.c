@@ -6,7 +6,9 @@
 
 #include "base/entropy.h"
 #include "base/paths.h"
+#include "chat/image.h"
 #include "session/projection.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 FIXTURE(support_setup, support_teardown);
@@ -78,4 +80,31 @@ TEST(their_names_are_known)
         assert_int_equal(image_file_is(rows[i].name, false), rows[i].whole);
         assert_int_equal(image_file_is(rows[i].name, true), rows[i].unfinished);
     }
+}
+
+/* --- what the first bytes tell --- */
+
+TEST(each_format_tells_its_size)
+{
+    static const struct {
+        const char *seed, *size;
+    } rows[] = {
+        {"png", "1024\u00d7768 png 29 B"},           {"gif", "300\u00d7200 gif 13 B"},
+        {"jpeg", "640\u00d7480 jpeg 46 B"},          {"webp-lossy", "550\u00d7368 webp 30 B"},
+        {"webp-lossless", "400\u00d7300 webp 25 B"}, {"webp-extended", "1920\u00d71080 webp 30 B"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct image_facts facts;
+        const char *path =
+            support_text("%s/tests/fuzz/seeds/image/%s", getenv("SOURCE_DIR"), rows[i].seed);
+        assert_true(image_file_facts(path, &facts));
+        assert_string_equal(support_keep(image_size_text(&facts)), rows[i].size);
+        facts.bytes = 214999;
+        assert_says(support_keep(image_size_text(&facts)), " 214 kB");
+        facts.bytes = 7340032;
+        facts.width = facts.height = 0;
+        assert_says(support_keep(image_size_text(&facts)), " 7.3 MB");
+    }
+    struct image_facts none;
+    assert_false(image_file_facts(support_path("gone"), &none));
+    assert_false(image_facts("#!/bin/sh", 9, &none));
 }

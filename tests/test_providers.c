@@ -509,6 +509,21 @@ TEST(test_ollama_window_of_an_idle_model)
     talk_end(&t);
 }
 
+TEST(ollama_says_which_models_take_images)
+{
+    struct talk t;
+    talk_start(&t, &apis[API_OLLAMA]);
+    const struct provider_call call = talk_call(&t);
+    static const char *const names[] = {"sees", NULL};
+    bool sees = true;
+    assert_true(provider_ollama.sees(&call, "sees", &sees));
+    assert_false(sees);
+    model_server_set_models(t.server, names);
+    assert_true(provider_ollama.sees(&call, "sees", &sees));
+    assert_true(sees);
+    talk_end(&t);
+}
+
 TEST(test_models)
 {
     static const char *const names[] = {"one", "two:latest", NULL};

@@ -387,6 +387,20 @@ TEST(test_images)
           "'images':['/9j/YWJj']}]");
 }
 
+/* A model without eyes is told that there was an image, in the plainest form. */
+TEST(images_are_words_for_a_model_that_takes_none)
+{
+    t.request.no_images = true;
+    say_text(ROLE_USER, "see");
+    add((struct block){.type = BLOCK_IMAGE,
+                       .id = (char *)(uintptr_t) "2\u00d73 png 67 B",
+                       .text = (char *)(uintptr_t) "/x.png"});
+    add_image("https://host/cat.png");
+    check(OPENAI, "messages",
+          "[{'role':'user','content':'see\\n\\n[image 2\u00d73 png 67 B]\\n\\n"
+          "[image https://host/cat.png]'}]");
+}
+
 /* A file that is gone or is no image does not end the conversation. */
 TEST(test_images_that_are_none)
 {

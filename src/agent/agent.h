@@ -35,6 +35,7 @@ struct agent {
     const char *recalled;     /* what memory has on the turn's message; NULL: nothing */
     const char *session_id;   /* NULL: unknown */
     enum input_origin origin; /* of the input */
+    bool no_images;           /* the model takes none */
     int64_t window;           /* tokens; 0 unknown. Learned from an overflow */
     int64_t max_output;       /* tokens of one answer */
     const char *effort;       /* of reasoning; NULL: as the provider has it */

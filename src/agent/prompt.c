@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "chat/image.h"
 #include "knowledge/project.h"
 #include "knowledge/skills.h"
 #include "provider/choose.h"
@@ -330,8 +331,10 @@ static char *text_of_message(const struct history *h, size_t index, size_t most)
             buf_addf(&out, "[call] %s %s", name, text);
         else if (b->type == BLOCK_TOOL_RESULT)
             buf_addf(&out, "[%s] %s\n%s", b->is_error ? "error" : "result", name, text);
+        else if (b->type == BLOCK_IMAGE)
+            image_add_text(&out, b);
         else
-            buf_addf(&out, "%s%s", b->type == BLOCK_IMAGE ? "[image] " : "", text);
+            buf_addstr(&out, text);
     }
     if (surroundings)
         buf_addf(&out, "\n\n%s", surroundings);

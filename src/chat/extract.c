@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "chat/image.h"
 
 /* --- file paths in texts, recognised by their form -------------------------------------------- */
 
@@ -152,8 +153,7 @@ static bool is_added(const struct block *b)
 static void add_message(struct buf *out, const struct said *said, size_t index, size_t max)
 {
     static const char *const before[] = {[BLOCK_TOOL_CALL] = "[called ",
-                                         [BLOCK_TOOL_RESULT] = "[result of ",
-                                         [BLOCK_IMAGE] = "[image "};
+                                         [BLOCK_TOOL_RESULT] = "[result of "};
     AUTO(buf_release) struct buf raw = BUF_INIT;
     AUTO(message_release) struct message room = {0};
     const struct message *m = message_whole(said->source, said->items[index], &room);
@@ -163,8 +163,11 @@ static void add_message(struct buf *out, const struct said *said, size_t index, 
             continue;
         } else if (b->type == BLOCK_TEXT) {
             add_piece(&raw, b->text, max);
+        } else if (b->type == BLOCK_IMAGE) {
+            add_piece(&raw, "", 0);
+            image_add_text(&raw, b);
         } else if (b->type != BLOCK_REASONING) {
-            const char *name = b->type == BLOCK_IMAGE ? b->text : b->name;
+            const char *name = b->name;
             add_piece(&raw, before[b->type], NAME_BYTES);
             utf8_add_cut(&raw, name ? name : "", name ? strlen(name) : 0, NAME_BYTES);
             buf_addch(&raw, ']');

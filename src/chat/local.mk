@@ -5,6 +5,7 @@ libtiro_a_SOURCES += \
 	src/chat/extract.c src/chat/extract.h \
 	src/chat/form.c src/chat/form.h \
 	src/chat/history.c src/chat/history.h \
+	src/chat/image.c src/chat/image.h \
 	src/chat/knowledge.c src/chat/knowledge.h \
 	src/chat/memory.c src/chat/memory.h \
 	src/chat/mention.c src/chat/mention.h \

@@ -34,7 +34,7 @@ const struct shape block_shape =
     SHAPE_OF("content block", struct block,
              SHAPE_FIELD("type", ENUM, REQUIRED, SHAPE_AT(enum block_type, struct block, type),
                          .names = &block_types, .help = "What it is."),
-             TEXT(id, "Of the call."),
+             TEXT(id, "Of the call; of an image its size, \"1024×768 png 210 kB\"."),
              TEXT(name, "The tool, the model that reasoned, or @ and an attached file."),
              TEXT(text, "The content; arguments; an image's path or URL."),
              TEXT(signature, "The provider's proof of reasoning, or its own blocks for this one."),

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "chat/image.h"
 
 /* "2026-03-09 14:05 UTC" */
 static void add_fixed_time(struct buf *out, int64_t wall_ms)
@@ -103,9 +104,13 @@ static void add_attached(const struct transcript_text *t, struct buf *out, const
                      folder ? t->words->files : t->words->lines);
             continue;
         }
+        AUTO(buf_release) struct buf form = BUF_INIT;
+        bool sized = json_get_string(v, "id") != NULL;
+        if (sized)
+            image_add_json_text(&form, v);
         size_t len = where ? strlen(where) : 0;
         size_t cut = where ? utf8_cut_bytes(where, len, WHERE_BYTES) : 0;
-        buf_addstr(out, "![](<");
+        buf_addf(out, "!%s(<", sized ? form.data : "[]");
         if (where)
             utf8_clean(out, where, cut, UTF8_ONE_LINE);
         buf_addstr(out, cut < len ? "…>)\n" : ">)\n");

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "chat/image.h"
 #include "provider/provider.h"
 
 enum {
@@ -16,8 +17,7 @@ enum {
     LEAST_PART = 256,         /* tokens: with less, folding would never end */
     LARGEST_WINDOW = 1000000, /* tokens, where the window is unknown */
     ASIDE_BYTES = 16384,      /* of a focus or an earlier draft in the prompt */
-    LEAD_TOKENS = 64,         /* of `lead` */
-    IMAGE_NAME_BYTES = 200    /* of an image's path or URL, which may hold the picture itself */
+    LEAD_TOKENS = 64          /* of `lead` */
 };
 
 /* Stands before a conversation that an answer begins: the first message must be the user's. */
@@ -122,14 +122,7 @@ static void add_block(struct buf *out, const struct block *b)
         buf_addf(out, "[%s of %s: %s]", b->is_error ? "error" : "result", name, text);
         break;
     case BLOCK_IMAGE:
-        buf_addstr(out, "[image ");
-        if (strncmp(text, "data:", 5) == 0)
-            buf_addstr(out, "without a name");
-        else
-            utf8_add_cut(out, text, strlen(text), IMAGE_NAME_BYTES);
-        if (b->media_type)
-            buf_addf(out, ", %s", b->media_type);
-        buf_addch(out, ']');
+        image_add_text(out, b);
         break;
     case BLOCK_REASONING:
         break;

@@ -320,7 +320,9 @@
     X(MODEL_PRICE_DATE, "model *", "price_date", STRING, "", 0, 0, "",                             \
       "when these prices were true, for the list of models")                                       \
     X(MODEL_EFFORT, "model *", "effort", STRING, "", 0, 0, "",                                     \
-      "the provider's words for how much the model reasons, separated by blanks")
+      "the provider's words for how much the model reasons, separated by blanks")                  \
+    X(MODEL_IMAGES, "model *", "images", INTEGER, "", 0, 1, "",                                    \
+      "1: the model takes images in messages; 0: it does not, and they are refused")
 
 /* The compaction modes with help for the user: for the completion of /compact and lists on the
  * screen. The choices of [compaction] mode and the engine's table (compact/mode.h) have the same

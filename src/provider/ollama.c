@@ -193,6 +193,19 @@ bool ollama_window(const struct provider_call *call, const char *model, int64_t 
     return found > 0;
 }
 
+bool ollama_sees(const struct provider_call *call, const char *model, bool *sees)
+{
+    struct failure f = {.kind = FAILURE_NONE};
+    AUTO(json_free_local)
+    struct json *reply =
+        exchange_fetch(call, &dialect, "/api/show", json_pack("{model:s}", model), &f);
+    const struct json *capabilities = json_get(reply, "capabilities");
+    *sees = false;
+    for (const struct json *v = json_first(capabilities); v; v = json_next(v))
+        *sees = *sees || (json_string(v) && strcmp(json_string(v), "vision") == 0);
+    return json_type(capabilities) == JSON_ARRAY; /* before 0.6 the server did not say */
+}
+
 bool ollama_models(const struct provider_call *call, struct provider_names *out, struct failure *f)
 {
     return exchange_names(call, &dialect, "/api/tags", "models", "name", out, f);

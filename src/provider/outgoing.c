@@ -18,6 +18,7 @@ struct outgoing {
     VEC(struct message *)
     read; /* from message first_read on; NULL: not read, or not needed to be */
     size_t first_read;
+    VEC(struct block *) forms; /* texts in place of images; owned */
 };
 
 /* The message with its blocks, which stay until no turn has them. */
@@ -99,6 +100,14 @@ static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
 
 static void add(struct outgoing *out, enum role role, size_t at, const struct block *block)
 {
+    if (block->type == BLOCK_IMAGE && out->request->no_images) {
+        struct buf text = BUF_INIT;
+        struct block *form = mem_alloc(sizeof *form);
+        image_add_text(&text, block);
+        *form = (struct block){.type = BLOCK_TEXT, .text = buf_take(&text)};
+        vec_push(&out->forms, form);
+        block = form;
+    }
     if (out->turns.len == 0 || vec_last(&out->turns).role != role)
         vec_push(&out->turns, (struct outgoing_turn){.role = role, .first = at});
     vec_push(&vec_last(&out->turns).blocks, block);
@@ -189,6 +198,11 @@ void outgoing_body_messages(struct outgoing_body *b, const struct request *reque
         drop_read(&out, end);
     }
     drop_read(&out, out.first_read + out.read.len);
+    for (size_t i = 0; i < out.forms.len; i++) {
+        block_release(out.forms.items[i]);
+        free(out.forms.items[i]);
+    }
+    vec_release(&out.forms);
     vec_release(&out.turns);
     vec_release(&out.read);
 }
@@ -252,29 +266,6 @@ struct json *outgoing_object(const char *text)
 }
 
 /* --- images ----------------------------------------------------------------------------------- */
-
-static const struct {
-    const char *media_type;
-    size_t at;
-    const char *magic;
-} formats[] = {
-    {"image/png", 0, "\x89PNG\r\n\x1a\n"},
-    {"image/jpeg", 0, "\xff\xd8\xff"},
-    {"image/gif", 0, "GIF8"},
-    {"image/webp", 8, "WEBP"},
-};
-
-/* The bytes decide, not the name of the file: servers refuse a mismatch. */
-const char *image_media_type(const char *bytes, size_t bytes_len)
-{
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        size_t len = strlen(formats[i].magic);
-        if (bytes_len >= formats[i].at + len &&
-            memcmp(bytes + formats[i].at, formats[i].magic, len) == 0)
-            return formats[i].media_type;
-    }
-    return NULL;
-}
 
 void image_load(struct image *out, const struct block *block)
 {

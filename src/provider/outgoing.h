@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/json_out.h"
+#include "chat/image.h"
 #include "chat/message.h"
 #include "provider/provider.h"
 
@@ -72,6 +73,7 @@ char *outgoing_orphan(const struct block *result);
 PROVIDER_FUNCTIONS(anthropic)
 PROVIDER_FUNCTIONS(openai)
 PROVIDER_FUNCTIONS(ollama)
+bool ollama_sees(const struct provider_call *call, const char *model, bool *sees);
 bool offline_complete(const struct provider_call *call, const struct request *request,
                       struct response *response, struct failure *f);
 bool offline_models(const struct provider_call *call, struct provider_names *out,
@@ -119,9 +121,6 @@ struct image {
     const char *media_type;
     char *problem; /* why there is neither: text to send in its place */
 };
-
-/* "image/png" of the bytes, whatever their file is called; NULL: no PNG, JPEG, GIF or WebP. */
-const char *image_media_type(const char *bytes, size_t len);
 
 /* A path whose file is gone, too large or no PNG, JPEG, GIF or WebP is no fault of the call: the
  * model is told. */

@@ -29,6 +29,7 @@ const struct provider provider_anthropic = {
     .command = CONFIG_ANTHROPIC_API_KEY_COMMAND,
     .file_signs = {CONFIG_ANTHROPIC_API_KEY, CONFIG_ANTHROPIC_API_KEY_COMMAND, PROVIDER_NO_KEY},
     .variable_signs = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+    .images = {.bytes = 5 * 1024 * 1024, .count = 100, .side = 8000},
     .complete = anthropic_complete,
     .window = anthropic_window,
     .models = anthropic_models,
@@ -40,6 +41,7 @@ const struct provider provider_openai = {
     .title = "OpenAI",
     .searches_web = true,
     .usual_model = "gpt-4.1",
+    .images = {.bytes = 20 * 1024 * 1024, .count = 500},
     .vendor_host = "api.openai.com",
     .url_variable = "OPENAI_BASE_URL",
     .key_variable = "OPENAI_API_KEY",
@@ -64,6 +66,7 @@ const struct provider provider_ollama = {
     .file_signs = {CONFIG_OLLAMA_HOST, CONFIG_OLLAMA_MODEL, PROVIDER_NO_KEY},
     .variable_signs = {"OLLAMA_HOST"},
     .complete = ollama_complete,
+    .sees = ollama_sees,
     .window = ollama_window,
     .models = ollama_models,
 };
@@ -129,6 +132,7 @@ enum {
     PRICE_SEARCH,
     PRICE_DATE,
     EFFORT,
+    IMAGES,
     FIELD_COUNT
 };
 
@@ -203,7 +207,8 @@ static struct model_facts search(const char *model, bool in_builtin, const struc
                                   [PRICE_CACHED] = {"cached_price", true, 0, -1},
                                   [PRICE_SEARCH] = {"search_price", false, 0, -1},
                                   [PRICE_DATE] = {.name = "price_date"},
-                                  [EFFORT] = {.name = "effort", .is_exact = true}}};
+                                  [EFFORT] = {.name = "effort", .is_exact = true},
+                                  [IMAGES] = {"images", false, 0, -1}}};
     const struct field *date = &s.fields[PRICE_DATE], *input = &s.fields[PRICE_IN];
     if (in_builtin)
         config_visit(builtin, SECTION_PREFIX, visit, &s);
@@ -216,6 +221,8 @@ static struct model_facts search(const char *model, bool in_builtin, const struc
                                           .output = s.fields[PRICE_OUT].value,
                                           .cached = s.fields[PRICE_CACHED].value,
                                           .search = s.fields[PRICE_SEARCH].value}};
+    double images = s.fields[IMAGES].value;
+    facts.eyes = images > 0 ? EYES_SEE : images < 0 ? EYES_UNKNOWN : EYES_NONE;
     if (input->score > 0 && input->score % 2 == date->score % 2) /* the date is of this price */
         snprintf(facts.price_date, sizeof facts.price_date, "%.15s", date->text);
     snprintf(facts.effort, sizeof facts.effort, "%s", s.fields[EFFORT].text);

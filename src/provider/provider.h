@@ -48,6 +48,7 @@ struct request {
     struct message_source *source; /* of those without blocks; NULL: all have them */
     const struct tool_spec *tools;
     size_t tool_count;
+    bool no_images;         /* the model takes none: texts stand for them */
     int64_t max_output;     /* tokens; always > 0 */
     const char *effort;     /* one of models_efforts(); NULL: not sent */
     int64_t window;         /* tokens; 0 unknown */
@@ -107,6 +108,13 @@ void provider_names_release(struct provider_names *n);
 /* Ends a list of keys, or says that there is no such key. */
 #define PROVIDER_NO_KEY CONFIG_KEY_COUNT
 
+/* What a provider documents of the images in a request; 0: nothing. */
+struct image_limits {
+    int64_t bytes; /* of one */
+    int count;     /* in one request */
+    int side;      /* pixels of the longer side */
+};
+
 /* A row of provider.c: a dialect's functions, and the settings that lead to a server of it. The
  * settings are those of providers with a network alone. */
 struct provider {
@@ -124,6 +132,11 @@ struct provider {
     /* One model call. On failure `response` holds what had arrived (for the partial answer). */
     bool (*complete)(const struct provider_call *call, const struct request *request,
                      struct response *response, struct failure *failure);
+
+    struct image_limits images; /* at vendor_host, if that is set */
+
+    /* Whether the model takes images; false if the server does not say. NULL: it never does. */
+    bool (*sees)(const struct provider_call *call, const char *model, bool *sees);
 
     /* Tokens of the model's window, false if the server does not say. NULL: it never does. */
     bool (*window)(const struct provider_call *call, const char *model, int64_t *tokens);
@@ -143,12 +156,16 @@ extern const struct provider provider_anthropic, provider_openai, provider_ollam
 extern const struct provider provider_offline; /* quotes, without a model */
 const struct provider *provider_find(const char *name);
 
+/* Of a model. */
+enum model_eyes { EYES_UNKNOWN, EYES_NONE, EYES_SEE };
+
 struct model_facts {
     int64_t window;      /* tokens; 0 unknown */
     int64_t max_output;  /* tokens; 0 unknown */
     struct price price;  /* negative fields unknown */
     char price_date[16]; /* when the price was true; "": unknown */
     char effort[64];     /* words for the effort of reasoning, separated by blanks; "": unknown */
+    enum model_eyes eyes; /* images in messages */
 };
 
 /* An entry fits a model when it is its name or a prefix of it that ends at "-", "." , ":" or "@";

@@ -208,6 +208,12 @@ bool backend_ask_window(struct backend *b)
     return true;
 }
 
+bool backend_ask_sees(struct backend *b, bool *sees)
+{
+    struct provider_call call = call_of(b, &b->choice);
+    return b->choice.provider->sees(&call, b->choice.model, sees);
+}
+
 backend_question *backend_next_question(const struct backend *b)
 {
     const struct provider *p = b->choice.provider;

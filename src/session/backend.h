@@ -42,6 +42,9 @@ bool backend_choose(struct backend *b, const char *provider, const char *model, 
  * server lists nothing or does not answer, any name is accepted. May use the network. */
 bool backend_change(struct backend *b, const char *provider, const char *model, struct error *e);
 
+/* Asks the server whether the model takes images. False: it does not say. */
+bool backend_ask_sees(struct backend *b, bool *sees);
+
 /* Asks the server for the model's name. Returns whether the name is known now. */
 bool backend_ask_name(struct backend *b);
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "compact/mode.h"
+#include "provider/outgoing.h"
 #include "session/conversation_private.h"
 #include "session/folders.h"
 #include "session/projection.h"
@@ -160,6 +161,80 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
         json_push(placed, image);
     }
     *out = json_print(placed);
+    return true;
+}
+
+/* Whether the model takes images; asks a server that knows it. */
+static enum model_eyes eyes_of(struct conversation *c)
+{
+    struct backend *b = &c->backend;
+    bool sees = false;
+    if (b->facts.eyes == EYES_UNKNOWN && b->choice.provider->sees && backend_ask_sees(b, &sees))
+        b->facts.eyes = sees ? EYES_SEE : EYES_NONE;
+    return b->facts.eyes;
+}
+
+/* The limits of a provider hold for its own host; what else speaks its dialect is not known. */
+static struct image_limits limits_of(const struct backend *b)
+{
+    const char *host = b->choice.provider->vendor_host, *url = b->choice.endpoint.base_url;
+    bool own = !host || (url && strstr(url, host));
+    return own ? b->choice.provider->images : (struct image_limits){0};
+}
+
+static bool image_fits(const struct conversation *c, const char *name, const struct image_facts *f,
+                       struct error *e)
+{
+    struct image_limits most = limits_of(&c->backend);
+    int64_t bytes = most.bytes > 0 ? most.bytes : (int64_t)IMAGE_MAX_BYTES;
+    int32_t side = f->width > f->height ? f->width : f->height;
+    auto_free char *size = image_size_text(f);
+    if (f->bytes > bytes)
+        return err_set(e, ERR_USAGE,
+                       "%.160s (%s) is larger than the %lld MB that %s takes of one image; make it "
+                       "smaller",
+                       name, size, (long long)(bytes >> 20), c->backend.choice.provider->title);
+    return most.side == 0 || side <= most.side ||
+           err_set(e, ERR_USAGE,
+                   "%.160s (%s) has a side of more than the %d pixels that %s takes; make it "
+                   "smaller",
+                   name, size, most.side, c->backend.choice.provider->title);
+}
+
+bool conversation_check_images(struct conversation *c, char **attachments, struct error *e)
+{
+    const char *all = *attachments ? *attachments : "[]";
+    AUTO(json_free_local) struct json *list = json_parse(all, strlen(all), NULL);
+    AUTO(json_free_local) struct json *sized = json_new_array();
+    struct image_limits most = limits_of(&c->backend);
+    int count = 0;
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        const char *type = json_get_string(v, "type"), *path = json_get_string(v, "text");
+        const char *label = json_get_string(v, "name");
+        struct json *block = json_clone(v);
+        struct image_facts facts;
+        json_push(sized, block);
+        if (!type || strcmp(type, "image") != 0 || !path)
+            continue;
+        const char *slash = strrchr(path, '/');
+        const char *name = label ? label : slash && slash[1] ? slash + 1 : path;
+        if (eyes_of(c) == EYES_NONE)
+            return err_set(e, ERR_USAGE,
+                           "the model %s takes no images, and %.160s is one; leave it out, or "
+                           "choose a model that does with /model",
+                           c->backend.choice.model, name);
+        if (++count > most.count && most.count > 0)
+            return err_set(e, ERR_USAGE, "%s takes at most %d images with a message",
+                           c->backend.choice.provider->title, most.count);
+        if (*path != '/' || !image_file_facts(path, &facts))
+            continue;
+        if (!image_fits(c, name, &facts, e))
+            return false;
+        auto_free char *size = image_size_text(&facts);
+        json_set_string(block, "id", size);
+    }
+    if (count > 0)
+        mem_replace(attachments, json_print(sized));
     return true;
 }
 

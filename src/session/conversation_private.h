@@ -196,6 +196,10 @@ bool conversation_find_directory(const char *given, char **resolved, struct erro
 bool conversation_place_images(const struct conversation *c, const char *given, char **out,
                                struct error *e);
 
+/* Refuses images that the model or its provider does not take, before anything is sent, and gives
+ * the blocks of the others their sizes. May ask the server. `attachments` (JSON) is replaced. */
+bool conversation_check_images(struct conversation *c, char **attachments, struct error *e);
+
 /* The settings of the session that was opened; the level of its tools, as [chat] tools. */
 void conversation_read_settings(struct conversation *c);
 const char *conversation_offer(const struct conversation *c);

@@ -401,6 +401,7 @@ struct agent conversation_agent(struct conversation *c)
     agent.endpoint = &b->choice.endpoint;
     agent.http = b->http;
     agent.model = b->choice.model;
+    agent.no_images = b->facts.eyes == EYES_NONE;
     agent.watched = c->engine->options.can_ask;
     agent.session_id = c->journal.info.id;
     agent.origin = c->origin;
@@ -500,6 +501,9 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
         !conversation_need_backend(c, e) || (!commands && !prepare(c, input, e)))
         return false;
+    auto_free char *checked = mem_strdup(attachments);
+    if (!conversation_check_images(c, &checked, e))
+        return false;
     struct agent agent = conversation_agent(c);
     if (!commands && !hooks_admit(&agent, input, e)) {
         conversation_agent_release(&agent);
@@ -513,7 +517,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     session_tally_name(&c->journal.info, input);
     tell_session(c, false);
 
-    auto_free char *attached = commands ? NULL : with_surroundings(c, attachments, retries);
+    auto_free char *attached = commands ? NULL : with_surroundings(c, checked, retries);
     bool kept = commands ? agent_run_command(&agent, input, e)
                          : agent_take_turn(&agent, input, attached, retries, e);
     mem_replace(&c->recalled, NULL);

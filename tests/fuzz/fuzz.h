@@ -57,6 +57,7 @@
     X(learned, 32768)                                                                              \
     X(doclist, 65536)                                                                              \
     X(document, 16384)                                                                             \
+    X(image, 65536)                                                                                \
     X(mcp, 16384)                                                                                  \
     X(mcp_client, 65536)
 

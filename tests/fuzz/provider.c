@@ -468,3 +468,23 @@ int fuzz_key_command(const uint8_t *data, size_t size)
     key_command_free(found);
     return 0;
 }
+
+/* --- image ------------------------------------------------------------------------------------ */
+
+/* The first bytes of an image: its sides are both known or none is, and the beginning of a file
+ * tells either nothing of them or the same. */
+int fuzz_image(const uint8_t *data, size_t size)
+{
+    struct image_facts whole, begun;
+    const char *bytes = (const char *)data;
+    FUZZ_CHECK(image_facts(bytes, size, &whole) == (image_media_type(bytes, size) != NULL));
+    if (!whole.media_type)
+        return -1;
+    FUZZ_CHECK((whole.width > 0) == (whole.height > 0) && whole.width >= 0);
+    for (size_t len = 0; len < size && len < 64; len++)
+        if (image_facts(bytes, len, &begun) && begun.width > 0)
+            FUZZ_CHECK(begun.width == whole.width && begun.height == whole.height);
+    auto_free char *text = image_size_text(&whole);
+    FUZZ_CHECK(strlen(text) < 80);
+    return 0;
+}

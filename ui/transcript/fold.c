@@ -365,7 +365,13 @@ static void turn_started(struct fold *f, const struct event *ev)
         for (size_t i = 0; !name && i < sizeof members / sizeof *members; i++)
             name = json_get_string(v, members[i]);
         name = name ? name : "?";
-        buf_addf(&item->images, "[%s: ", _("image"));
+        const char *size = json_get_string(v, "id");
+        buf_addf(&item->images, size ? "[%s " : "[%s: ", _("image"));
+        if (size) {
+            utf8_clean(&item->images, size, utf8_cut_bytes(size, strlen(size), IMAGE_NAME_MAX),
+                       UTF8_ONE_LINE);
+            buf_addf(&item->images, " %s ", glyph(GLYPH_DOT));
+        }
         utf8_clean(&item->images, name, utf8_cut_bytes(name, strlen(name), IMAGE_NAME_MAX),
                    UTF8_ONE_LINE);
         buf_addstr(&item->images, "]\n");

@@ -123,9 +123,10 @@ static void add_images(struct dropped_message *m, const char *attachments)
             block_release(&block);
             continue;
         }
-        buf_addf(&m->text, "\n[%s: ", _("image"));
-        buf_addstr(&m->text, block.text ? block.text : "");
-        buf_addstr(&m->text, "]");
+        buf_addf(&m->text, block.id ? "\n[%s %s]" : "\n[%s: %s]", _("image"),
+                 block.id     ? block.id
+                 : block.text ? block.text
+                              : "");
         block_release(&block);
     }
 }
