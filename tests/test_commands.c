@@ -12,6 +12,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/dispatch.h"
 #include "ui/app/notices.h"
+#include "ui/app/picker.h"
 #include "ui/app/screen.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
@@ -606,6 +607,59 @@ TEST(test_completion_of_compact)
         assert_string_equal(got, cases[i].offered);
         assert_string_equal(editor_text(app.editor), cases[i].completed);
     }
+}
+
+/* An answer of models/list; `fault` NULL: it has this model. */
+static void list_models(const char *provider, const char *model, const char *fault)
+{
+    static const char *const names[] = {"anthropic", "openai", "ollama", "offline"};
+    struct notice *n = answer();
+    struct models_result *m = n->answer->result;
+    m->provider = mem_strdup(provider);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct provider_offer offer = {.name = mem_strdup(names[i])};
+        vec_push(&m->providers, offer);
+    }
+    m->providers.items[0].wants = mem_strdup("ANTHROPIC_API_KEY");
+    struct model_offer offer = {.name = mem_strdup(model),
+                                .window = 400000,
+                                .input_price = 1.25,
+                                .output_price = 10,
+                                .price_date = mem_strdup("2026-11-21")};
+    if (fault)
+        err_set(&m->fault, ERR_AGENT_ERROR, "%s", fault);
+    if (model)
+        vec_push(&m->models, offer);
+    else
+        free(offer.price_date);
+    notices_take(&app, n);
+}
+
+TEST(models_of_all_providers_are_listed)
+{
+    app.provider = mem_strdup("openai");
+    app.model = mem_strdup("gpt-5");
+    slash_run(&app, "/model");
+    assert_params("{}");
+    list_models("openai", "gpt-5", NULL);
+    assert_params("{\"provider\":\"ollama\"}"); /* anthropic has no key */
+    size_t before = requests.len;
+    list_models("ollama", NULL, "ollama: nothing listens there");
+    assert_int_equal(requests.len, before - 1); /* and offline no server */
+    struct list *list = list_view_find(&app.views, LIST_MODELS);
+    assert_string_equal(list_value(list), "openai/gpt-5");
+    const char *rows = seen_text(list_rows(list, 100, 10));
+    assert_non_null(strstr(rows, "openai, in use · 400k · $1.25 in, $10 out · 2026-11-21"));
+    assert_non_null(strstr(rows, "set ANTHROPIC_API_KEY"));
+    assert_non_null(strstr(rows, "ollama     nothing listens there"));
+    act("olla");
+    (void)app_ask(&app, &operation_models_list, &(struct models_params){.provider = "ollama"},
+                  picker_take_models);
+    list_models("ollama", "gpt-oss:20b", NULL);
+    act("<enter>"); /* the marked row is still the provider */
+    assert_params(FRONT ",\"provider\":\"ollama\"}");
+    auto_free char *got = offered("/model ");
+    assert_string_equal(got, "gpt-5 ollama/gpt-oss:20b openai ollama offline ");
 }
 
 TEST(efforts_are_those_of_the_model)

@@ -749,7 +749,7 @@ static uint64_t begin_held_turn(const char *id)
 TEST(what_is_cancelled_before_it_begins_is_not_done)
 {
     const char *id = begin();
-    const struct session_params p = {.session = id};
+    const struct models_params p = {.session = id};
     uint64_t turn = begin_held_turn(id), gone = engine_start(served, &operation_models_list, &p),
              kept = engine_start(served, &operation_models_list, &p);
     assert_false(engine_cancel(served, turn));

@@ -209,7 +209,7 @@ PLAY(an_edited_message_takes_the_place_of_the_last, "=turns", ":/edit<enter>", "
 /* On a screen of ten rows a list would hide the error. */
 PLAY(enter_takes_the_marked_row_and_says_what_is_wrong_with_it, "=open 10 40", ":/hel", "›/help",
      ":<enter>", "Help", ":<escape>", "!Help", ":/ren", "›/rename", ":<enter>",
-     "/rename TITLE: change", "!›/rename", "> /rename", ":<ctrl-u>/re", "›/resume", ":<down*3>",
+     "/rename TITLE: change", "!›/rename", "> /rename", ":<ctrl-u>/re", "›/resume", ":<down*4>",
      "›/remember", ":<enter>", "/remember TEXT", "!›/remember", "> /remember", ":<ctrl-u>/exi",
      "/quit", ":<enter>", "=exit");
 
@@ -218,6 +218,18 @@ PLAY_IF(capability_store(), reading_changes_nothing_until_it_is_resumed, "=turns
         ":about tulips<enter>", "This session is read-only.", "> about tulips", "=requests 2",
         ":<ctrl-u>", "!> about tulips", ":/resume<enter>", "!read-only",
         "=exchange about tulips|Of tulips.", "=sent last about roses");
+
+TEST(a_model_of_another_provider_is_chosen_from_the_list)
+{
+    static const char *const names[] = {"gpt-5", NULL};
+    auto_free char *url = mem_printf("%s/v1", model_server_url(scene_server()));
+    setenv("OPENAI_BASE_URL", url, 1);
+    model_server_set_models(scene_server(), names);
+    play("=open 24 100", ":/model<enter>", "anthropic · 400k · $1.25 in, $10 out",
+         "openai · 400k · $1.25 in, $10 out", ":gpt-5 openai<enter>",
+         "Model: openai/gpt-5, saved in tiro.ini.", "=row 0 openai · gpt-5", ":/effort<enter>",
+         "minimal", ":<up><enter>", "Effort: high, saved in tiro.ini.", "=row 0 gpt-5 · high");
+}
 
 TEST(the_title_has_the_model_before_the_first_message)
 {

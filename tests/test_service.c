@@ -590,6 +590,35 @@ TEST(the_listing_tells_which_providers_lack_a_key)
     assert_true(m->providers.len >= 4);
 }
 
+TEST(the_models_of_another_provider_are_listed)
+{
+    static const char *const names[] = {"gpt-5", "mine", NULL};
+    const struct models_params openai = {.provider = "openai"}, ollama = {.provider = "ollama"},
+                               nobody = {.provider = "nobody"};
+    model_server_set_models(surface_server(), names);
+    setenv("OLLAMA_HOST", "http://127.0.0.1:1", 1);
+    struct engine_options o = surface_options(NULL, false);
+    o.provider = o.model = "offline";
+    struct engine *s = engine_new(&o);
+    const struct models_result *m = surface_call(s, &operation_models_list, &openai)->result;
+    assert_string_equal(m->provider, "openai");
+    assert_int_equal(m->models.len, 2);
+    assert_int_equal(m->models.items[0].window, 400000);
+    assert_true(m->models.items[0].output_price == 10);
+    assert_string_equal(m->models.items[0].price_date, "2026-11-21");
+    assert_true(m->models.items[1].window == 0 && m->models.items[1].input_price < 0);
+    m = surface_call(s, &operation_models_list, &ollama)->result;
+    assert_string_equal(m->provider, "ollama");
+    assert_int_not_equal(m->fault.code, ERR_OK);
+    m = surface_call(s, &operation_models_list, &nobody)->result;
+    assert_null(m->provider);
+    assert_int_equal(m->fault.code, ERR_USAGE);
+    surface_ask(s, "still offline?"); /* the session's provider is the same */
+    assert_int_equal(model_server_requests(surface_server()), 0);
+    engine_free(s);
+    unsetenv("OLLAMA_HOST");
+}
+
 TEST(a_provider_is_asked_whether_it_answers)
 {
     static const char *const names[] = {"one", "two", NULL};

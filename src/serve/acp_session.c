@@ -283,7 +283,7 @@ static void models_listed(struct acp_ask *ask, const struct operation_answer *an
     vec_free_each(&s->options.models);
     vec_free_each(&s->options.providers);
     for (size_t i = 0; i < models->models.len; i++)
-        vec_push(&s->options.models, mem_strdup(models->models.items[i]));
+        vec_push(&s->options.models, mem_strdup(models->models.items[i].name));
     for (size_t i = 0; i < models->providers.len; i++)
         if (!models->providers.items[i].wants)
             vec_push(&s->options.providers, mem_strdup(models->providers.items[i].name));
@@ -335,7 +335,7 @@ static void settings_came(struct acp_ask *ask, const struct operation_answer *an
     acp_tell_commands(s);
     mem_replace(&s->servers, ask->servers);
     ask->servers = NULL;
-    acp_ask(s->acp, NULL, s, &operation_models_list, &(struct session_params){.session = s->id},
+    acp_ask(s->acp, NULL, s, &operation_models_list, &(struct models_params){.session = s->id},
             models_listed);
 }
 

@@ -119,15 +119,33 @@ void conversation_finish(struct conversation *c)
 
 bool converse_models(struct conversation *c, const void *params, void *result, struct error *e)
 {
+    const struct models_params *p = params;
     struct models_result *out = result;
     AUTO(provider_names_release) struct provider_names names = {0};
-    (void)params, (void)e;
+    AUTO(backend_release) struct backend other;
+    (void)e;
     conversation_step_aside(c);
-    bool listed = conversation_need_backend(c, &out->fault) &&
-                  backend_models(&c->backend, &names, &out->fault);
+    backend_init(&other, c->config, &c->wakeup);
+    bool chosen = conversation_need_backend(c, &out->fault);
+    bool same =
+        !p->provider || (chosen && strcmp(p->provider, c->backend.choice.provider->name) == 0);
+    struct backend *b = same ? &c->backend : &other;
+    if (!same)
+        chosen = backend_choose(b, p->provider, NULL, &out->fault);
+    bool listed = chosen && backend_models(b, &names, &out->fault);
     conversation_finish(c);
-    for (size_t i = 0; listed && i < names.names.len; i++)
-        vec_push(&out->models, mem_strdup(names.names.items[i]));
+    out->provider = chosen ? mem_strdup(b->choice.provider->name) : NULL;
+    for (size_t i = 0; listed && i < names.names.len; i++) {
+        const char *name = names.names.items[i];
+        const struct model_facts facts = models_find(c->config, name);
+        struct model_offer offer = {.name = mem_strdup(name),
+                                    .window = facts.window,
+                                    .input_price = facts.price.input,
+                                    .output_price = facts.price.output,
+                                    .price_date =
+                                        *facts.price_date ? mem_strdup(facts.price_date) : NULL};
+        vec_push(&out->models, offer);
+    }
     for (size_t i = 0; providers[i]; i++) {
         const char *name = providers[i]->name, *wants = NULL;
         (void)choose_key_state(c->config, environment_get, name, &wants);

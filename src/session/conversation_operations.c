@@ -587,17 +587,28 @@ static const struct shape offer_shape = SHAPE_OF(
     "provider", struct provider_offer, SHAPE_REQ(provider_offer, name, "Name of the provider."),
     SHAPE_OPT(provider_offer, wants, "Environment variable of the missing key."));
 
+static const struct shape model_shape =
+    SHAPE_OF("model", struct model_offer, SHAPE_REQ(model_offer, name, "Name of the model."),
+             SHAPE_OPT(model_offer, window, "Context window, in tokens."),
+             SHAPE_OPT(model_offer, input_price, "USD for a million input tokens.", .absent = -1),
+             SHAPE_OPT(model_offer, output_price, "USD for a million output tokens.", .absent = -1),
+             SHAPE_OPT(model_offer, price_date, "When these prices were true."));
+
 FAULT(models_result)
 
 const struct operation operation_models_list = {
     OPERATION("models/list", CLIENT, CONVERSATION,
-              "Lists the models of the present provider, and the providers."),
-    .params = &any_session_shape,
-    .result = RESULT("models", models_result,
-                     SHAPE_REQ_TEXTS(models_result, models, "Models of the present provider."),
-                     SHAPE_REQ_LIST("providers", models_result, providers, offer_shape,
-                                    "Providers that can be chosen or lack their key."),
-                     FAULT_FIELD(models_result, "Why the server lists no models.")),
+              "Lists the models of a provider, and the providers."),
+    .params = PARAMETERS(
+        models_params, ANY_SESSION_FIELD(models_params),
+        SHAPE_OPT(models_params, provider, "Name of the provider; absent: the present provider.")),
+    .result = RESULT(
+        "models", models_result,
+        SHAPE_OPT(models_result, provider, "The provider; absent: none could be chosen."),
+        SHAPE_REQ_LIST("models", models_result, models, model_shape, "Models of the provider."),
+        SHAPE_REQ_LIST("providers", models_result, providers, offer_shape,
+                       "Providers that can be chosen or lack their key."),
+        FAULT_FIELD(models_result, "Why the server lists no models.")),
     CONVERSE(models, LATER, READING),
 };
 

@@ -236,13 +236,24 @@ struct session_rewound {
     char *text;  /* of the message, without its attachments */
 };
 
-/* models/list asks the server of the present provider; its list may be missing (`fault`). */
+/* models/list asks the server of a provider (NULL: the present one); its list may be missing
+ * (`fault`). */
+struct models_params {
+    const char *session, *provider;
+};
+struct model_offer {
+    char *name;
+    int64_t window;                   /* tokens; 0: unknown */
+    double input_price, output_price; /* USD for a million tokens; -1: unknown */
+    char *price_date;                 /* when the prices were true; NULL: unknown */
+};
 struct provider_offer {
     char *name;
     char *wants; /* the environment variable of its missing key; NULL: it can be chosen */
 };
 struct models_result {
-    VEC(char *) models;
+    char *provider;
+    VEC(struct model_offer) models;
     VEC(struct provider_offer) providers;
     struct error fault; /* why the server lists nothing; ERR_OK: none */
 };
@@ -287,7 +298,7 @@ struct session_close_params {
 #define TERMINAL_COMMANDS "help", "edit", "copy", "find", "theme", "config", "quit", "exit"
 
 /* skill/list gives a struct skills. turn/interrupt, compaction/undo, context/read (gives a struct
- * context), models/list, skill/list and doctor/report take a struct session_params. */
+ * context), skill/list and doctor/report take a struct session_params. */
 extern const struct operation operation_tool_answer;
 
 #endif

@@ -195,7 +195,9 @@ void app_release(struct app *app)
     keymap_release(&app->keymap);
     session_info_release(&app->session);
     session_list_release(&app->sessions);
-    shape_release(operation_models_list.result, &app->models);
+    for (size_t i = 0; i < app->models.len; i++)
+        shape_release(operation_models_list.result, &app->models.items[i]);
+    vec_release(&app->models);
     free(app->theme_name);
     free(app->provider);
     free(app->model);

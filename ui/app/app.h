@@ -196,8 +196,8 @@ struct app {
     char *find_next; /* searched once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;
-    struct session_list sessions; /* the last listing */
-    struct models_result models;
+    struct session_list sessions;     /* the last listing */
+    VEC(struct models_result) models; /* the last listing of each provider that was asked */
     bool sessions_known, models_known, inputs_asked;
     uint64_t older_asked;   /* the running request for older events; 0: none */
     app_answer *take_older; /* takes their answer; dispatch_init() */

@@ -179,7 +179,6 @@ static void add_sessions(struct app *app, struct list *list, const char *prefix)
 
 static void offer_arguments(struct app *app, const struct target *t)
 {
-    const struct models_result *m = &app->models;
     struct list *list = list_new(LIST_POPUP, NULL);
     struct theme_names themes;
     switch (t->command->kind) {
@@ -192,13 +191,8 @@ static void offer_arguments(struct app *app, const struct target *t)
     case ARGUMENT_MODEL:
         app->completion_wanted = !app->models_known;
         if (!app->models_known)
-            (void)app_ask(app, &operation_models_list, NULL, take_models);
-        for (size_t i = 0; i < m->models.len; i++)
-            list_add_match(list, t->word, m->models.items[i], NULL);
-        for (size_t i = 0; i < m->providers.len; i++)
-            if (!m->providers.items[i].wants)
-                list_add_match(list, t->word, m->providers.items[i].name,
-                               _("switch to this provider"));
+            (void)app_ask(app, &operation_models_list, &(struct models_params){0}, take_models);
+        picker_list_models(app, list, t->word);
         break;
     case ARGUMENT_EFFORT:
         picker_list_efforts(app, list, t->word);

@@ -317,10 +317,8 @@ static void take_provider(struct app *app, struct notice *n)
     if (offline && app->fresh && !app->offline_said)
         app_note(app, STYLE_WARNING, "%s", notices_offline());
     app->offline_said = offline;
-    if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0) {
-        vec_free_each(&app->models.models);
+    if (app->provider && n->provider && strcmp(app->provider, n->provider) != 0)
         app->models_known = false;
-    }
     char **former[] = {&app->provider, &app->model, &app->detail, &app->effort, &app->efforts};
     char **now[] = {&n->provider, &n->model, &n->detail, &n->name, &n->args};
     for (size_t i = 0; i < sizeof now / sizeof *now; i++) { /* the notice frees the former */

@@ -12,6 +12,7 @@
 #include "ui/app/faults.h"
 #include "ui/app/slash.h"
 #include "ui/term/rows.h"
+#include "ui/text/format.h"
 #include "ui/view/hints.h"
 
 #define INPUTS_MAX 1000
@@ -252,60 +253,180 @@ static bool took_model(struct app *app, struct operation_answer *a, const char *
     return !words;
 }
 
-/* The value is "m" and a model or "p" and a provider, because a model may have any name. */
+/* The value is PROVIDER/MODEL or "PROVIDER/". */
 static void chose_model(struct app *app, const char *value)
 {
-    const struct session_model_params params = {.provider = *value == 'p' ? value + 1 : NULL,
-                                                .model = *value == 'm' ? value + 1 : NULL};
+    const char *slash = strchr(value, '/');
+    auto_free char *provider = mem_strndup(value, (size_t)(slash - value));
+    const struct session_model_params params = {.provider = provider,
+                                                .model = slash[1] ? slash + 1 : NULL};
     (void)app_ask(app, &operation_session_set_model, &params, took_model);
 }
 
-/* Fills the list, if it is open, from the last answer. */
+/* NULL: the provider was not asked. */
+static struct models_result *models_of(const struct app *app, const char *provider)
+{
+    for (size_t i = 0; i < app->models.len; i++)
+        if (strcmp(app->models.items[i].provider, provider) == 0)
+            return &app->models.items[i];
+    return NULL;
+}
+
+static bool is_present(const struct app *app, const char *provider)
+{
+    return app->provider && strcmp(app->provider, provider) == 0;
+}
+
+/* The variable that must hold the provider's key, if models/list names one. */
+static const char *wanted_by(const struct app *app, const char *provider)
+{
+    const struct models_result *m = app->models.len > 0 ? &vec_last(&app->models) : NULL;
+    for (size_t i = 0; m && i < m->providers.len; i++)
+        if (strcmp(m->providers.items[i].name, provider) == 0)
+            return m->providers.items[i].wants;
+    return NULL;
+}
+
+char *picker_model_text(const struct model_offer *m)
+{
+    struct buf text = BUF_INIT;
+    if (m->window > 0)
+        format_short(&text, m->window);
+    if (m->input_price >= 0 && m->output_price >= 0) {
+        auto_free char *price = mem_printf(_("$%g in, $%g out"), m->input_price, m->output_price);
+        buf_addf(&text, "%s%s%s", text.len > 0 ? " " : "", text.len > 0 ? glyph(GLYPH_DOT) : "",
+                 text.len > 0 ? " " : "");
+        buf_addstr(&text, price);
+        if (m->price_date)
+            buf_addf(&text, " %s %s", glyph(GLYPH_DOT), m->price_date);
+    }
+    return text.len > 0 ? buf_take(&text) : mem_strdup("");
+}
+
+static void add_models(const struct app *app, struct list *list, const char *provider)
+{
+    const struct models_result *m = models_of(app, provider);
+    for (size_t i = 0; m && i < m->models.len; i++) {
+        const struct model_offer *offer = &m->models.items[i];
+        bool in_use =
+            is_present(app, provider) && app->model && strcmp(offer->name, app->model) == 0;
+        auto_free char *value = mem_printf("%s/%s", provider, offer->name);
+        auto_free char *facts = picker_model_text(offer);
+        AUTO(buf_release) struct buf detail = BUF_INIT;
+        buf_addstr(&detail, provider);
+        if (in_use)
+            buf_addf(&detail, ", %s", _("in use"));
+        if (*facts)
+            buf_addf(&detail, " %s %s", glyph(GLYPH_DOT), facts);
+        list_add(list, offer->name, detail.data, value);
+    }
+}
+
+/* What a provider's own row says. */
+static char *provider_text(const struct app *app, const char *provider)
+{
+    const struct models_result *m = models_of(app, provider);
+    const char *wants = wanted_by(app, provider);
+    size_t len = strlen(provider);
+    if (wants)
+        return mem_printf(_("no key: set %s"), wants);
+    if (m && m->fault.code != ERR_OK) {
+        bool named = strncmp(m->fault.text, provider, len) == 0 &&
+                     strncmp(m->fault.text + len, ": ", 2) == 0;
+        return mem_strdup(m->fault.text + (named ? len + 2 : 0));
+    }
+    return mem_strdup(is_present(app, provider) ? _("in use") : _("switch to this provider"));
+}
+
+/* Fills the list, if it is open: the models of the present provider, of the others, the providers.
+ */
 static void fill_models(struct app *app)
 {
     struct list *list = list_view_find(&app->views, LIST_MODELS);
-    const struct models_result *m = &app->models;
+    const char *choices = config_key_info(CONFIG_PROVIDER_NAME)->choices, *at = choices;
+    char provider[32];
     if (!list)
         return;
+    auto_free char *marked = mem_strdup(list_value(list));
     list_clear(list);
-    for (size_t i = 0; i < m->models.len; i++) {
-        const char *name = m->models.items[i];
-        bool present = app->model && strcmp(name, app->model) == 0;
-        auto_free char *value = mem_printf("m%s", name);
-        auto_free char *detail =
-            mem_printf(present ? "%s, %s" : "%s", app->provider ? app->provider : "", _("in use"));
-        list_add(list, name, detail, value);
-    }
-    char provider[32];
-    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
-    while (next_provider(&at, provider)) {
-        const char *wants =
-            NULL; /* the variable that must hold its key, if models/list names one */
-        for (size_t i = 0; i < m->providers.len; i++)
-            if (strcmp(m->providers.items[i].name, provider) == 0)
-                wants = m->providers.items[i].wants;
-        bool present = app->provider && strcmp(provider, app->provider) == 0;
-        auto_free char *value = mem_printf("p%s", provider);
-        auto_free char *detail =
-            wants ? mem_printf(_("no key: set %s"), wants)
-                  : mem_strdup(present ? _("in use") : _("switch to this provider"));
+    if (app->provider)
+        add_models(app, list, app->provider);
+    while (next_provider(&at, provider))
+        if (!is_present(app, provider))
+            add_models(app, list, provider);
+    for (at = choices; next_provider(&at, provider);) {
+        auto_free char *value = mem_printf("%s/", provider);
+        auto_free char *detail = provider_text(app, provider);
         list_add(list, provider, detail, value);
     }
+    list_mark(list, marked);
+    auto_free char *first = mem_printf("%.*s/", (int)strcspn(choices, " "), choices);
+    auto_free char *used =
+        mem_printf("%s/%s", app->provider ? app->provider : "", app->model ? app->model : "");
+    if (!marked || strcmp(marked, first) == 0) /* the person has moved nowhere */
+        list_mark(list, used);
     app_touch_now(app, DIRTY_BODY);
 }
 
+void picker_list_models(const struct app *app, struct list *list, const char *word)
+{
+    const char *at = config_key_info(CONFIG_PROVIDER_NAME)->choices;
+    char provider[32];
+    for (size_t i = 0; i < app->models.len; i++) {
+        const struct models_result *m = &app->models.items[i];
+        for (size_t k = 0; k < m->models.len; k++) {
+            const char *name = m->models.items[k].name;
+            auto_free char *whole = mem_printf("%s/%s", m->provider, name);
+            list_add_match(list, word, is_present(app, m->provider) ? name : whole, NULL);
+        }
+    }
+    while (app->models.len > 0 && next_provider(&at, provider))
+        if (!wanted_by(app, provider))
+            list_add_match(list, word, provider, _("switch to this provider"));
+}
+
+const char *picker_next_models(const struct operation_answer *a, const char *present)
+{
+    const struct models_params *asked = a->request->params;
+    const struct models_result *m = a->result;
+    size_t i = 0;
+    while (asked->provider && i < m->providers.len &&
+           strcmp(m->providers.items[i++].name, asked->provider) != 0)
+        ;
+    for (; i < m->providers.len; i++) {
+        const char *name = m->providers.items[i].name;
+        if (!m->providers.items[i].wants && strcmp(name, "offline") != 0 &&
+            strcmp(name, present ? present : "") != 0)
+            return name;
+    }
+    return NULL;
+}
+
+/* The next provider is asked when the one before has answered, so that a message never waits for
+ * more than one of them. */
 bool picker_take_models(struct app *app, struct operation_answer *a, const char *words)
 {
-    if (words)
+    struct models_result *came = words ? NULL : a->result;
+    bool open = list_view_find(&app->views, LIST_MODELS);
+    if (!came)
         return false;
-    struct models_result *came = a->result;
-    shape_release(operation_models_list.result, &app->models);
-    app->models = *came;
-    *came = (struct models_result){.fault = {.code = ERR_OK}};
+    const char *next = open ? picker_next_models(a, app->provider) : NULL;
+    if (next)
+        (void)app_ask(app, &operation_models_list, &(struct models_params){.provider = next},
+                      picker_take_models);
     app->models_known = true;
+    if (came->fault.code != ERR_OK && (!open || !came->provider))
+        faults_say(app, &came->fault);
+    if (!came->provider)
+        return true;
+    struct models_result *old = models_of(app, came->provider);
+    if (old) {
+        shape_release(operation_models_list.result, old);
+        vec_remove(&app->models, (size_t)(old - app->models.items), 1);
+    }
+    vec_push(&app->models, *came);
+    *came = (struct models_result){.fault = {.code = ERR_OK}};
     fill_models(app);
-    if (app->models.fault.code != ERR_OK)
-        faults_say(app, &app->models.fault);
     return true;
 }
 
@@ -319,7 +440,7 @@ void picker_models(struct app *app, const char *arguments)
     }
     app_open_list(app, LIST_MODELS, list_new(LIST_TYPE, _("Models")), chose_model);
     fill_models(app);
-    (void)app_ask(app, &operation_models_list, NULL, picker_take_models);
+    (void)app_ask(app, &operation_models_list, &(struct models_params){0}, picker_take_models);
 }
 
 /* Effort */

@@ -27,6 +27,18 @@ char *picker_read_model(const char *text, struct session_model_params *out);
 /* Adds the words of effort that begin with `word`: those of the model, and "default". */
 void picker_list_efforts(const struct app *app, struct list *list, const char *word);
 
+/* Adds the models that begin with `word`, those of other providers as PROVIDER/NAME, and the
+ * providers that can be chosen. */
+void picker_list_models(const struct app *app, struct list *list, const char *word);
+
+/* "1M · $4 in, $20 out · 2026-11-21": window and prices for a million tokens, as far as they are
+ * known. The caller frees. */
+char *picker_model_text(const struct model_offer *m);
+
+/* After this answer to models/list: the next provider with a server that can be chosen and was not
+ * asked, if the first that was asked is `present`. NULL: there is none. */
+const char *picker_next_models(const struct operation_answer *a, const char *present);
+
 /* Takes the answer to models/list. */
 app_answer picker_take_models;
 

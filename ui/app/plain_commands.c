@@ -417,7 +417,7 @@ static void run_forget(struct plain *p, const char *arguments)
 static void run_model(struct plain *p, const char *arguments)
 {
     if (!*arguments) {
-        plain_ask(p, &operation_models_list, NULL, plain_take_models);
+        plain_ask(p, &operation_models_list, &(struct models_params){0}, plain_take_models);
         return;
     }
     struct session_model_params params;

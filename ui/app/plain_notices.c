@@ -13,6 +13,7 @@
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/notices.h"
+#include "ui/app/picker.h"
 #include "ui/app/slash.h"
 #include "ui/term/probe.h"
 #include "ui/transcript/compaction_card.h"
@@ -409,10 +410,21 @@ static void say_fault(struct plain *p, const struct fault *f, bool turn)
 void plain_take_models(struct plain *p, struct operation_answer *a)
 {
     const struct models_result *m = a->result;
-    for (size_t i = 0; i < m->models.len; i++)
-        plain_write(&p->out, m->models.items[i]);
-    if (m->fault.code != ERR_OK)
+    const char *next = picker_next_models(a, p->session.provider);
+    for (size_t i = 0; i < m->models.len; i++) {
+        auto_free char *facts = picker_model_text(&m->models.items[i]);
+        auto_free char *line = mem_printf("%s/%s%s%s", m->provider, m->models.items[i].name,
+                                          *facts ? "  " : "", facts);
+        plain_write(&p->out, line);
+    }
+    if (m->fault.code != ERR_OK) {
+        auto_free char *whose = mem_printf("%s:", m->provider ? m->provider : "");
+        plain_write(&p->out, whose);
         say_fault(p, &(struct fault){.error = &m->fault}, false);
+    }
+    if (next)
+        plain_ask(p, &operation_models_list, &(struct models_params){.provider = next},
+                  plain_take_models);
 }
 
 static void take_answer(struct plain *p, struct notice *n)
