@@ -593,6 +593,11 @@ static void heard(const char *text)
         fail_msg("not heard: %s in\n%s", text, all);
 }
 
+static bool has_asked(void *requests)
+{
+    return raw_server_state(web).requests >= *(size_t *)requests;
+}
+
 TEST(a_modern_server_is_reached_by_http)
 {
     struct mcp_pair key = {support_text("Authorization"), support_text("Bearer k")};
@@ -649,6 +654,76 @@ TEST(an_older_server_has_a_session_and_streams)
     heard("\"id\":\"p\",\"result\":{}");
     end();
     heard("DELETE /mcp HTTP/1.1\r\n");
+}
+
+/* The answer to a call comes in a second stream. */
+TEST(a_stream_that_breaks_off_is_read_on)
+{
+    REACH({.begin = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"},
+          {.begin = answer_to(2, "{'protocolVersion':'2025-11-25','capabilities':{'tools':{}}}")},
+          {.begin = ACCEPTED}, {.begin = answer_to(3, TOOLS)},
+          {.begin = EVENTS "id: first\nretry: 150\ndata: \n\nid: cut off\n", .close = true},
+          {.begin = EVENTS ": nothing yet\n\n", .close = true},
+          {.begin = support_text(
+               EVENTS "id: 2\ndata: %s\n\n",
+               support_json("{'jsonrpc':'2.0','id':4,'result':" RESULT("in the end") "}")),
+           .close = true});
+    ready();
+    int64_t begun_ms = clock_mono_ms();
+    assert_string_equal(call("echo"), "in the end");
+    assert_true(clock_mono_ms() - begun_ms >= 290);
+    assert_int_equal(raw_server_state(web).requests, 7);
+    heard("GET /mcp HTTP/1.1\r\n");
+    heard("Last-Event-ID: first\r\n");
+    assert_null(strstr(raw_server_state(web).heard, "Last-Event-ID: cut off"));
+}
+
+#define MORE_TOOLS                                                                                 \
+    "{'tools':[{'name':'echo','inputSchema':{'type':'object'}},"                                   \
+    "{'name':'grown','inputSchema':{'type':'object'}}]}"
+#define CHANGED                                                                                    \
+    "retry: 60000\ndata: "                                                                         \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"
+
+TEST(an_older_server_tells_changes_in_a_stream_of_its_own)
+{
+    REACH({.begin = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"},
+          {.begin = answer_to(2,
+                              "{'protocolVersion':'2025-11-25',"
+                              "'capabilities':{'tools':{'listChanged':true}}}")},
+          {.begin = ACCEPTED}, {.begin = answer_to(3, TOOLS)},
+          {.begin = EVENTS CHANGED, .close = true}, {.begin = answer_to(4, MORE_TOOLS)});
+    ready();
+    assert_true(support_wait_until(has_grown, NULL, SOON_MS));
+    heard("GET /mcp HTTP/1.1\r\n");
+}
+
+TEST(a_newer_server_tells_changes_to_a_listener)
+{
+    REACH({.begin = answer_to(1,
+                              "{'supportedVersions':['2026-07-28'],"
+                              "'capabilities':{'tools':{'listChanged':true}}}")},
+          {.begin = answer_to(2, TOOLS)}, {.begin = EVENTS CHANGED, .close = true},
+          {.begin = answer_to(4, MORE_TOOLS)});
+    ready();
+    assert_true(support_wait_until(has_grown, NULL, SOON_MS));
+    heard("Mcp-Method: subscriptions/listen\r\n");
+    heard("\"toolsListChanged\":true");
+}
+
+/* It is asked once, and its tools go on. */
+TEST(a_server_need_not_tell_changes)
+{
+    REACH({.begin = answer_to(1,
+                              "{'supportedVersions':['2026-07-28'],"
+                              "'capabilities':{'tools':{'listChanged':true}}}")},
+          {.begin = answer_to(2, TOOLS)},
+          {.begin = "HTTP/1.1 405 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+           .close = true},
+          {.begin = answer_to(4, RESULT("well"))});
+    ready();
+    assert_true(support_wait_until(has_asked, &(size_t){3}, SOON_MS));
+    assert_string_equal(call("echo"), "well");
 }
 
 TEST(a_server_that_wants_a_login_is_explained)

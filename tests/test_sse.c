@@ -277,3 +277,20 @@ TEST(test_speed)
         assert_true(took < 500); /* a few ms; much less than anything quadratic */
     }
 }
+
+/* From there a server can go on; what was cut off has not come. */
+TEST(the_id_of_the_last_whole_event_is_known)
+{
+    static const char stream[] =
+        "id: 1\ndata: x\n\nretry: 250\nid: two\ndata:\n\nretry: soon\n"
+        "id: three\ndata: y";
+    struct report r = {.text = BUF_INIT};
+    AUTO(sse_release) struct sse sse = {0};
+    sse_init(&sse, MAX, on_event, &r);
+    assert_int_equal(sse.retry_ms, -1);
+    assert_int_equal(sse_feed(&sse, stream, sizeof stream - 1), FEED_OK);
+    assert_int_equal(sse_end(&sse), FEED_OK);
+    assert_string_equal(sse.last_id.data, "two");
+    assert_int_equal(sse.retry_ms, 250);
+    buf_release(&r.text);
+}

@@ -59,7 +59,7 @@ void mcp_outcome_release(struct mcp_outcome *o)
 
 /* To the thread. */
 struct order {
-    enum { ORDER_CALL, ORDER_ANSWER, ORDER_CANCEL, ORDER_RESTART, ORDER_END } what;
+    enum { ORDER_CALL, ORDER_ANSWER, ORDER_TAKE, ORDER_CANCEL, ORDER_RESTART, ORDER_END } what;
     uint64_t number; /* of the call */
     enum mcp_ask call;
     char *name, *args;
@@ -193,6 +193,7 @@ void mcp_add_log(struct mcp_client *c, const char *bytes, size_t len)
 
 static void obey(struct mcp_client *c, struct order *o)
 {
+    struct error e;
     switch (o->what) {
     case ORDER_CALL:
         c->call = (struct mcp_running){
@@ -205,6 +206,11 @@ static void obey(struct mcp_client *c, struct order *o)
     case ORDER_ANSWER:
         if (c->call.number == o->number && (c->call.asked || c->call.inputs))
             mcp_dialogue_answer(c, o->args);
+        break;
+    case ORDER_TAKE:
+        if (c->peer && c->connections == o->number && mcp_dialogue_heard(c, strlen(o->args)) &&
+            !rpc_peer_take(c->peer, o->args, strlen(o->args), &e))
+            mcp_dialogue_close(c, e.text);
         break;
     case ORDER_CANCEL:
         if (c->call.number != o->number)
@@ -220,6 +226,14 @@ static void obey(struct mcp_client *c, struct order *o)
             mcp_dialogue_close(c, NULL);
         break;
     }
+}
+
+bool mcp_hand_over(struct mcp_client *c, uint64_t connection, const char *message, size_t len)
+{
+    enum { WAITING_MAX = 100 }; /* messages that the thread has not taken */
+    give_order(c, &(struct order){
+                      .what = ORDER_TAKE, .number = connection, .args = mem_strndup(message, len)});
+    return mailbox_count(c->orders, NULL) < WAITING_MAX;
 }
 
 bool mcp_take_orders(void *client)
@@ -295,6 +309,7 @@ static void connect_once(struct mcp_client *c)
     c->known = remember(c->server, MCP_ERA_UNKNOWN);
     c->slow = false;
     do {
+        c->connections++;
         mcp_dialogue_begin(c);
         if (c->server->url)
             mcp_run_http(c);

@@ -72,6 +72,7 @@ struct mcp_client {
     enum mcp_era known;    /* the era of a connection before */
     struct mcp_running call;
     struct wakeup wakeup; /* `orders` */
+    uint64_t connections; /* so far */
 
     /* the connection's; new with each */
     struct rpc_peer *peer; /* NULL: there is no connection */
@@ -107,6 +108,9 @@ struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *
 
 /* Handles the orders that wait; false: the connection must stop at once. */
 bool mcp_take_orders(void *client);
+
+/* A message that another thread got for this connection; false: too many wait. */
+bool mcp_hand_over(struct mcp_client *c, uint64_t connection, const char *message, size_t len);
 
 /* Changes the view; the caller is told. `error` NULL: none. */
 void mcp_tell_state(struct mcp_client *c, enum mcp_state state, const char *error);

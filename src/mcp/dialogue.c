@@ -224,9 +224,8 @@ static void end_list(struct mcp_client *c)
         mcp_dialogue_call(c);
     if (first)
         mcp_offers_read(c);
-    /* A server of the newer era tells changes to those alone who ask; over HTTP that would hold a
-     * connection. */
-    if (first && c->listens && c->era == MCP_ERA_MODERN && !c->server->url) {
+    /* A server of the newer era tells changes to those alone who ask. */
+    if (first && c->listens && c->era == MCP_ERA_MODERN) {
         struct params p;
         params_begin(&p);
         json_out_pack(&p.out,

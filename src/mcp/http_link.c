@@ -1,6 +1,6 @@
 /* A server that is reached by HTTP: each message is the body of a POST, whose answer is JSON or a
  * stream of events. One request at a time; a second connection carries answers to what the server
- * asks in a stream. */
+ * asks in a stream, and a thread reads the stream of what it tells at any time. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +15,24 @@
 #include "provider/http.h"
 #include "provider/sse.h"
 
-enum { CONNECT_MS = 10000, ASIDE_MS = 5000, COMMAND_MS = 30000 };
+enum {
+    CONNECT_MS = 10000,
+    ASIDE_MS = 5000,
+    COMMAND_MS = 30000,
+    RETRY_MS = 1000, /* before a stream that broke off is read on, if the server says nothing */
+    RETRY_LEAST_MS = 100,
+    RETRY_MOST_MS = 60000,
+    BARREN_MAX = 5 /* streams in a row that told nothing, after which nobody listens any more */
+};
+
+static const char events_type[] = "text/event-stream";
 
 struct link {
     struct mcp_client *c;
     struct http *http, *aside;
-    char *session;        /* Mcp-Session-Id of the older era; NULL: none */
-    char *header;         /* "Name: value" that headers_command gave; NULL: none */
-    VEC(char *) requests; /* of the peer, that wait for the answer to the one before */
+    char *session;       /* Mcp-Session-Id of the older era; NULL: none */
+    char *header;        /* "Name: value" that headers_command gave; NULL: none */
+    VEC(char *) waiting; /* messages of the peer, for the end of the request before */
 };
 
 /* One POST. */
@@ -37,6 +47,7 @@ struct post {
     struct sse events;
     struct buf body; /* JSON */
     struct failure failure;
+    char *seen; /* id of the last event, from which the server can go on; NULL: none had one */
 };
 
 /* --- headers ---------------------------------------------------------------------------------- */
@@ -127,7 +138,7 @@ static bool take_message(struct post *p, const char *text, size_t len)
 
 static bool on_event(void *context, const char *name, const char *data, size_t len)
 {
-    return (*name && strcmp(name, "message") != 0) || take_message(context, data, len);
+    return len == 0 || (*name && strcmp(name, "message") != 0) || take_message(context, data, len);
 }
 
 static bool on_body(void *context, const char *bytes, size_t len)
@@ -135,7 +146,7 @@ static bool on_body(void *context, const char *bytes, size_t len)
     struct post *p = context;
     if (!mcp_dialogue_heard(p->link->c, len))
         return failure_set(&p->failure, FAILURE_TOO_LARGE, "it sends without end");
-    if (strcmp(p->reply.content_type, "text/event-stream") != 0)
+    if (strcmp(p->reply.content_type, events_type) != 0)
         return buf_try_add(&p->body, bytes, len) ||
                failure_set(&p->failure, FAILURE_TOO_LARGE, "an answer has more than 32 MiB");
     enum feed_result fed = sse_feed(&p->events, bytes, len);
@@ -160,7 +171,7 @@ static void send_aside(struct link *l)
         size_t line = (size_t)((const char *)memchr(bytes, '\n', len) + 1 - bytes);
         AUTO(json_free_local) struct json *message = json_parse(bytes, line, NULL);
         if (json_get(message, "method")) {
-            vec_push(&l->requests, mem_strndup(bytes, line));
+            vec_push(&l->waiting, mem_strndup(bytes, line));
             rpc_peer_wrote(c->peer, line);
             continue;
         }
@@ -239,10 +250,38 @@ static void judge_status(struct post *p)
     }
 }
 
-static void post(struct link *l, const char *text, size_t len)
+static int64_t pause_of(const struct sse *events)
+{
+    int64_t ms = events->retry_ms < 0 ? RETRY_MS : events->retry_ms;
+    return ms < RETRY_LEAST_MS ? RETRY_LEAST_MS : ms > RETRY_MOST_MS ? RETRY_MOST_MS : ms;
+}
+
+/* Whether a stream that broke off before the answer can be read on from the last event that had an
+ * id, as servers of the older era offer; waits as long as they ask for. */
+static bool reads_on(struct post *p, bool ok, const struct wakeup *wakeup)
+{
+    const struct mcp_client *c = p->link->c;
+    bool streamed = ok && p->reply.status == 200 && strcmp(p->reply.content_type, events_type) == 0;
+    bool lost = !ok && (p->failure.kind == FAILURE_CONNECT || p->failure.kind == FAILURE_CUT);
+    int64_t pause = pause_of(&p->events);
+    if (streamed)
+        (void)sse_end(&p->events);
+    if (p->events.last_id.len > 0)
+        mem_replace(&p->seen, mem_strdup(p->events.last_id.data));
+    if (!p->seen || !(streamed || lost) || !p->id || c->era == MCP_ERA_MODERN ||
+        p->answers != c->answers || !wakeup_sleep(wakeup, (int)pause) || p->answers != c->answers)
+        return false;
+    http_reply_release(&p->reply);
+    http_reply_init(&p->reply);
+    sse_release(&p->events);
+    sse_init(&p->events, RPC_MESSAGE_MAX, on_event, p);
+    p->events.retry_ms = pause;
+    return true;
+}
+
+static void post(struct link *l, const char *text, struct json *message)
 {
     struct mcp_client *c = l->c;
-    AUTO(json_free_local) struct json *message = json_parse(text, len, NULL);
     struct post p = {.link = l,
                      .message = message,
                      .method = json_get_string(message, "method"),
@@ -264,7 +303,7 @@ static void post(struct link *l, const char *text, size_t len)
     const struct http_request request = {.url = c->server->url,
                                          .headers = &headers,
                                          .body = text,
-                                         .body_len = len,
+                                         .body_len = strlen(text),
                                          .wanted = begins ? "Mcp-Session-Id" : NULL,
                                          .connect_timeout_ms = CONNECT_MS,
                                          .stall_timeout_ms = INT32_MAX, /* the deadline counts */
@@ -272,14 +311,25 @@ static void post(struct link *l, const char *text, size_t len)
                                          .on_read = p.id ? on_read : NULL,
                                          .context = &p};
     bool ok = http_perform(l->http, &request, &wakeup, &p.reply, &p.failure);
+    while (reads_on(&p, ok, &wakeup)) {
+        const struct post none = {.link = l};
+        struct http_headers again = {0};
+        struct http_request rest = request;
+        add_headers(l, &none, &again);
+        http_headers_add(&again, "Last-Event-ID: %s", p.seen);
+        rest.headers = &again;
+        rest.body = NULL;
+        rest.body_len = 0;
+        ok = http_perform(l->http, &rest, &wakeup, &p.reply, &p.failure);
+        http_headers_release(&again);
+    }
     if (ok && p.reply.header && strlen(p.reply.header) < 1024) {
         free(l->session);
         l->session = mem_strdup(p.reply.header);
     }
     if (ok && p.reply.status / 100 != 2) {
         judge_status(&p);
-    } else if (ok && strcmp(p.reply.content_type, "text/event-stream") == 0) {
-        (void)sse_end(&p.events);
+    } else if (ok && strcmp(p.reply.content_type, events_type) == 0) {
         refuse(&p, "the answer ended before the result");
     } else if (ok) {
         if (p.body.len > 0)
@@ -292,6 +342,115 @@ static void post(struct link *l, const char *text, size_t len)
     http_reply_release(&p.reply);
     sse_release(&p.events);
     buf_release(&p.body);
+    free(p.seen);
+}
+
+/* --- what the server tells at any time -------------------------------------------------------- */
+
+/* Reads the stream of a GET (older era) or of subscriptions/listen, in a thread of its own. */
+struct listener {
+    struct mcp_client *c; /* its const parts, and mcp_hand_over() */
+    uint64_t connection;
+    pthread_t thread;
+    struct mailbox *stop; /* anything in it ends the thread */
+    struct http_headers headers;
+    char *body; /* NULL: GET */
+    struct http_reply reply;
+    struct sse events;
+    struct failure failure;
+    bool heard; /* something in this stream */
+};
+
+static bool stays(void *listener)
+{
+    return mailbox_count(((struct listener *)listener)->stop, NULL) == 0;
+}
+
+static bool on_told(void *context, const char *name, const char *data, size_t len)
+{
+    struct listener *l = context;
+    l->heard = true;
+    return len == 0 || (*name && strcmp(name, "message") != 0) ||
+           mcp_hand_over(l->c, l->connection, data, len);
+}
+
+static bool on_piece(void *context, const char *bytes, size_t len)
+{
+    struct listener *l = context;
+    if (strcmp(l->reply.content_type, events_type) == 0 &&
+        sse_feed(&l->events, bytes, len) == FEED_OK)
+        return true;
+    return failure_set(&l->failure, FAILURE_PROTOCOL, "it tells what nobody wants");
+}
+
+static void *listen_on(void *context)
+{
+    struct listener *l = context;
+    struct http *http = http_new();
+    const struct wakeup wakeup = {.fd = mailbox_fd(l->stop), .go_on = stays, .context = l};
+    auto_free char *seen = NULL;
+    bool offered = true;
+    for (int barren = 0; offered && barren < BARREN_MAX; barren = l->heard ? 0 : barren + 1) {
+        const struct http_request request = {.url = l->c->server->url,
+                                             .headers = &l->headers,
+                                             .body = l->body,
+                                             .body_len = l->body ? strlen(l->body) : 0,
+                                             .connect_timeout_ms = CONNECT_MS,
+                                             .stall_timeout_ms = INT32_MAX,
+                                             .on_body = on_piece,
+                                             .context = l};
+        if (seen)
+            http_headers_add(&l->headers, "Last-Event-ID: %s", seen);
+        l->heard = false;
+        http_reply_init(&l->reply);
+        sse_init(&l->events, RPC_MESSAGE_MAX, on_told, l);
+        bool ok = http_perform(http, &request, &wakeup, &l->reply, &l->failure);
+        offered = ok ? l->reply.status == 200 && strcmp(l->reply.content_type, events_type) == 0
+                     : l->failure.kind != FAILURE_PROTOCOL;
+        if (seen)
+            free(l->headers.list.items[--l->headers.list.len]);
+        if (l->events.last_id.len > 0 && !l->body)
+            mem_replace(&seen, mem_strdup(l->events.last_id.data));
+        int64_t pause = pause_of(&l->events);
+        http_reply_release(&l->reply);
+        sse_release(&l->events);
+        if (!offered || !wakeup_sleep(&wakeup, (int)pause))
+            break;
+    }
+    http_free(http);
+    return NULL;
+}
+
+/* `body` NULL: with a GET. */
+static struct listener *listener_new(struct link *l, const char *body, struct json *message)
+{
+    const struct post as = {
+        .link = l, .message = message, .method = json_get_string(message, "method")};
+    struct listener *n = mem_alloc(sizeof *n);
+    *n = (struct listener){.c = l->c,
+                           .connection = l->c->connections,
+                           .stop = mailbox_new(free),
+                           .body = mem_strdup(body)};
+    add_headers(l, &as, &n->headers);
+    if (!thread_start(&n->thread, listen_on, n)) {
+        mailbox_free(n->stop);
+        n->stop = NULL;
+    }
+    return n;
+}
+
+static void listener_free(struct listener *l)
+{
+    if (!l)
+        return;
+    if (l->stop) {
+        mailbox_push(l->stop, mem_strdup("stop"));
+        pthread_join(l->thread, NULL);
+        mailbox_free(l->stop);
+    }
+    http_headers_release(&l->headers);
+    free(l->body);
+    free(l);
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
@@ -339,33 +498,42 @@ static bool ends_sleep(void *client)
 void mcp_run_http(struct mcp_client *c)
 {
     struct link l = {.c = c, .http = http_new(), .aside = http_new()};
+    struct listener *listener = NULL;
     bool usable = run_headers_command(&l);
     while (usable && !c->closes) {
+        if (!listener && c->era == MCP_ERA_LEGACY && c->phase == MCP_WORKS && c->listens)
+            listener = listener_new(&l, NULL, NULL);
         size_t len;
+        int due = mcp_dialogue_due(c); /* which may ask */
         const char *bytes = rpc_peer_output(c->peer, &len);
-        if (l.requests.len > 0) {
-            auto_free char *message = l.requests.items[0];
-            vec_remove(&l.requests, 0, 1);
-            post(&l, message, strlen(message));
+        if (l.waiting.len > 0) {
+            auto_free char *text = l.waiting.items[0];
+            vec_remove(&l.waiting, 0, 1);
+            AUTO(json_free_local) struct json *message = json_parse(text, strlen(text), NULL);
+            const char *method = json_get_string(message, "method");
+            if (!listener && method && strcmp(method, "subscriptions/listen") == 0)
+                listener = listener_new(&l, text, message);
+            else
+                post(&l, text, message);
             continue;
         }
         if (len > 0) {
             /* Kept apart: an answer may add to the output. */
             size_t line = (size_t)((const char *)memchr(bytes, '\n', len) + 1 - bytes);
-            auto_free char *message = mem_strndup(bytes, line);
+            char *message = mem_strndup(bytes, line);
             rpc_peer_wrote(c->peer, line);
-            post(&l, message, line);
+            vec_push(&l.waiting, message);
             continue;
         }
-        int due = mcp_dialogue_due(c);
         const struct wakeup order = {.fd = c->wakeup.fd, .go_on = ends_sleep, .context = c};
         (void)wakeup_sleep(&order, due < INT_MAX ? due : -1);
     }
+    listener_free(listener);
     if (l.session)
         leave(&l);
-    for (size_t i = 0; i < l.requests.len; i++)
-        free(l.requests.items[i]);
-    vec_release(&l.requests);
+    for (size_t i = 0; i < l.waiting.len; i++)
+        free(l.waiting.items[i]);
+    vec_release(&l.waiting);
     key_command_free(l.header);
     free(l.session);
     http_free(l.http);

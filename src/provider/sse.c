@@ -95,6 +95,8 @@ enum feed_result lines_end(struct lines *l, lines_fn *on_line, void *context)
     return l->rest.len == 0 ? FEED_OK : deliver(l, "", 0, on_line, context);
 }
 
+enum { ID_MAX = 1024 }; /* a longer id is passed over */
+
 /* --- server-sent events ----------------------------------------------------------------------- */
 
 void sse_init(struct sse *s, size_t max, sse_fn *on_event, void *context)
@@ -103,6 +105,9 @@ void sse_init(struct sse *s, size_t max, sse_fn *on_event, void *context)
     lines_init(&s->lines, max);
     buf_init(&s->name, max);
     buf_init(&s->data, max);
+    buf_init(&s->id, ID_MAX);
+    buf_init(&s->last_id, ID_MAX);
+    s->retry_ms = -1;
 }
 
 void sse_release(struct sse *s)
@@ -110,10 +115,17 @@ void sse_release(struct sse *s)
     lines_release(&s->lines);
     buf_release(&s->name);
     buf_release(&s->data);
+    buf_release(&s->id);
+    buf_release(&s->last_id);
 }
 
 static bool dispatch(struct sse *s)
 {
+    if (s->id.len > 0) {
+        buf_clear(&s->last_id);
+        buf_addstr(&s->last_id, s->id.data);
+        buf_clear(&s->id);
+    }
     bool more = !s->has_data || s->on_event(s->context, s->name.data, s->data.data, s->data.len);
     buf_clear(&s->name);
     buf_clear(&s->data);
@@ -132,6 +144,16 @@ static bool take_field(struct sse *s, const char *line, size_t name_len, const c
     } else if (name_len == 5 && memcmp(line, "event", 5) == 0) {
         buf_clear(&s->name);
         fits = buf_try_add(&s->name, value, value_len);
+    } else if (name_len == 2 && memcmp(line, "id", 2) == 0 && value_len < ID_MAX) {
+        buf_clear(&s->id);
+        if (!memchr(value, '\0', value_len))
+            buf_add(&s->id, value, value_len);
+    } else if (name_len == 5 && memcmp(line, "retry", 5) == 0 && value_len > 0 && value_len < 10) {
+        int64_t ms = 0;
+        size_t i = 0;
+        for (; i < value_len && value[i] >= '0' && value[i] <= '9'; i++)
+            ms = 10 * ms + (value[i] - '0');
+        s->retry_ms = i == value_len ? ms : s->retry_ms;
     }
     s->too_large = !fits;
     return fits;
@@ -161,6 +183,7 @@ enum feed_result sse_feed(struct sse *s, const char *bytes, size_t len)
 enum feed_result sse_end(struct sse *s)
 {
     enum feed_result result = lines_end(&s->lines, take_line, s);
+    buf_clear(&s->id); /* what was cut off may be asked for again */
     if (result == FEED_OK)
         return dispatch(s) ? FEED_OK : FEED_STOPPED;
     return result == FEED_STOPPED && s->too_large ? FEED_TOO_LARGE : result;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -34,10 +35,9 @@ enum feed_result lines_feed(struct lines *l, const char *bytes, size_t len, line
 /* The stream is over: a last line without an end counts. */
 enum feed_result lines_end(struct lines *l, lines_fn *on_line, void *context);
 
-/* Server-sent events (HTML Living Standard, 9.2). Comments, `id` and `retry` are passed over.
- * Unlike in the standard, an event that the end of the stream cuts off before its blank line
- * counts. `name` is "" when the stream gave none. Both are borrowed for the call and
- * NUL-terminated. False stops the parser. */
+/* Server-sent events (HTML Living Standard, 9.2). Comments are passed over. Unlike in the standard,
+ * an event that the end of the stream cuts off before its blank line counts. `name` is "" when the
+ * stream gave none. Both are borrowed for the call and NUL-terminated. False stops the parser. */
 typedef bool sse_fn(void *context, const char *name, const char *data, size_t len);
 
 struct sse {
@@ -46,6 +46,8 @@ struct sse {
     struct buf data;
     bool has_data;
     bool too_large;
+    struct buf id, last_id; /* of the event that is read; of the last whole event, or "" */
+    int64_t retry_ms;       /* as the stream asked for last; -1: it did not */
     sse_fn *on_event;
     void *context;
 };
