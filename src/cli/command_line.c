@@ -121,7 +121,7 @@ static bool take_profile(const struct option *self, void *at, const char *value,
 
 const struct option cli_common[CLI_COMMON + 1] = {
     {"profile", 0, OPTION_VALUE, "NAME", N_("use the settings of this profile before tiro.ini"),
-     .take = take_profile, .offer = {OFFER_PROFILES}},
+     .take = take_profile, .offer = {.what = OFFER_PROFILES}},
     {"help", 'h', OPTION_FLAG, .help = N_("print this help")},
     {0},
 };

@@ -198,17 +198,18 @@ static void visit(void *context, const char *section, const char *name, const ch
 static struct model_facts search(const char *model, bool in_builtin, const struct config *config)
 {
     const char *slash = strrchr(model, '/');
-    struct search s = {.model = model,
-                       .bare = slash ? slash + 1 : model,
-                       .fields = {[WINDOW] = {.name = "window"},
-                                  [MAX_OUTPUT] = {.name = "max_output"},
-                                  [PRICE_IN] = {"input_price", true, 0, -1},
-                                  [PRICE_OUT] = {"output_price", true, 0, -1},
-                                  [PRICE_CACHED] = {"cached_price", true, 0, -1},
-                                  [PRICE_SEARCH] = {"search_price", false, 0, -1},
-                                  [PRICE_DATE] = {.name = "price_date"},
-                                  [EFFORT] = {.name = "effort", .is_exact = true},
-                                  [IMAGES] = {"images", false, 0, -1}}};
+    struct search s = {
+        .model = model,
+        .bare = slash ? slash + 1 : model,
+        .fields = {[WINDOW] = {.name = "window"},
+                   [MAX_OUTPUT] = {.name = "max_output"},
+                   [PRICE_IN] = {.name = "input_price", .is_exact = true, .value = -1},
+                   [PRICE_OUT] = {.name = "output_price", .is_exact = true, .value = -1},
+                   [PRICE_CACHED] = {.name = "cached_price", .is_exact = true, .value = -1},
+                   [PRICE_SEARCH] = {.name = "search_price", .value = -1},
+                   [PRICE_DATE] = {.name = "price_date"},
+                   [EFFORT] = {.name = "effort", .is_exact = true},
+                   [IMAGES] = {.name = "images", .value = -1}}};
     const struct field *date = &s.fields[PRICE_DATE], *input = &s.fields[PRICE_IN];
     if (in_builtin)
         config_visit(builtin, SECTION_PREFIX, visit, &s);
