@@ -332,8 +332,8 @@ static bool list_resources(const struct tool_context *context, struct mcp_client
         const struct mcp_resource_info *r = &offers.resources.items[i];
         buf_addf(out, "%s%s%s", out->len > 0 ? "\n" : "", r->uri,
                  r->is_template ? "  (fill in what is in braces)" : "");
-        buf_addf(out, r->name ? "  %s" : "", r->name);
-        buf_addf(out, r->description ? ": %s" : "", r->description);
+        buf_addf(out, "%s%s", r->name ? "  " : "", r->name ? r->name : "");
+        buf_addf(out, "%s%s", r->description ? ": " : "", r->description ? r->description : "");
     }
     if (out->len == 0)
         buf_addstr(out, "the server lists no resources");
