@@ -501,7 +501,9 @@ void mcp_run_http(struct mcp_client *c)
     struct listener *listener = NULL;
     bool usable = run_headers_command(&l);
     while (usable && !c->closes) {
-        if (!listener && c->era == MCP_ERA_LEGACY && c->phase == MCP_WORKS && c->listens)
+        /* Servers of the older era may ask there, too. */
+        if (!listener && c->era == MCP_ERA_LEGACY && c->phase == MCP_WORKS &&
+            (c->listens || c->elicits))
             listener = listener_new(&l, NULL, NULL);
         size_t len;
         int due = mcp_dialogue_due(c); /* which may ask */

@@ -69,9 +69,10 @@ export async function makePlace() {
   return { root, env, args, serveBare, serveHttp, done };
 }
 
-// A program's status, what it printed, and all that it said.
+// A program's status, what it printed, and all that it said. `input` of the options is its input.
 export function run(command, args, options) {
   const child = spawn(command, args, options);
+  if (options.input) child.stdin.end(options.input);
   let printed = '', out = '';
   child.stdout.on('data', (bytes) => { printed += bytes; out += bytes; });
   child.stderr.on('data', (bytes) => { out += bytes; });
