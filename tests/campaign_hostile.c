@@ -379,13 +379,17 @@ static void add_jobs(struct campaign *c, const struct mode_table *table, const s
     vec_release(&fit);
 }
 
+/* HOSTILE_DIALECTS: dialects of each mode, in turn (default: all). */
 static size_t choose(struct campaign *c)
 {
-    size_t modes = 0;
+    const char *number = getenv("HOSTILE_DIALECTS");
+    size_t modes = 0, dialects = number && !c->wanted ? (size_t)atoi(number) : FORM_COUNT;
     for (const struct mode_table *t = mode_tables; t->modes != NULL; t++)
         for (const struct mode *m = t->modes; m->name != NULL; m++, modes++)
             for (size_t f = 0; f < FORM_COUNT; f++)
-                add_jobs(c, t, m, &forms[f], modes + f);
+                if ((modes + f) % FORM_COUNT < dialects)
+                    add_jobs(c, t, m, &forms[f],
+                             dialects < FORM_COUNT ? modes / FORM_COUNT : modes + f);
     return modes;
 }
 

@@ -216,7 +216,7 @@ TEST(answers_about_itself)
         {"how do I allow a tool?", "How to allow or decline a tool that asks"},
         {"Where are the permissions of this project?", "Permissions: commands that you allow"},
         {"How do I add a plugin?", "How to add a plugin: skills and servers in one folder"},
-        {"How do I add an MCP server?", "MCP servers: tools of other programs"},
+        {"How do I add an MCP server?", "How to add MCP servers: tools of other programs"},
         {"What is a skill?", "Skills: instructions for a kind of task"},
         {"How do I run a hook before a tool call?", "Hooks: commands that run"},
         {"When do programs of a project run?", "Trust: when do programs of a project run?"},

@@ -34,7 +34,7 @@ TEST(what_the_server_knows_is_answered)
     } rows[] = {
         {"/health", "{'status':'ok'}"},
         {"/capabilities", capability_store() ? "{'store':true}" : "{'store':false}"},
-        {"/models", "{'models':['offline']}"},
+        {"/models", "{'models':[{'name':'offline'}]}"},
         {"/sessions", "{'sessions':[],'total':0}"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
