@@ -724,7 +724,8 @@ static bool has_text(enum event_type type)
            type != EVENT_INTERRUPTED && type != EVENT_BUDGET_WARNING &&
            type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
            type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED &&
-           type != EVENT_MEMORY_LEFT_OUT && type != EVENT_LEARNED_EXTRACTED;
+           type != EVENT_MEMORY_LEFT_OUT && type != EVENT_LEARNED_EXTRACTED &&
+           type != EVENT_REWOUND && type != EVENT_REWIND_UNDONE;
 }
 
 /* A rebuild that fits, or that names random messages. */
