@@ -22,6 +22,7 @@ enum {
     ENTRIES_MOST = 2000, /* of a directory that is named by its path */
     FILES_SHOWN = 200,
     OTHERS_SHOWN = 50,
+    NAME_BYTES = 4096,
     REST_COLUMNS = 4, /* of "  +2" */
     FRESH_MS = 5000   /* so long the list is not read again */
 };
@@ -146,7 +147,7 @@ bool mentions_at_caret(const struct app *app, size_t *from, char **name)
 {
     const char *text = editor_text(app->editor);
     size_t caret = editor_caret(app->editor);
-    for (size_t at = caret; at > 0 && text[at - 1] != '\n'; at--) {
+    for (size_t at = caret; at > 0 && text[at - 1] != '\n' && caret - at < NAME_BYTES; at--) {
         if (text[at - 1] != '@' || (at > 1 && !strchr(" \t\n([{", text[at - 2])))
             continue;
         bool quoted = text[at] == '"' && at < caret;
@@ -281,7 +282,9 @@ static void take_looks(struct app *app, struct errand *e)
     const struct looking *l = (const struct looking *)e;
     struct mention_state *m = &app->mentions;
     m->looking = false;
-    for (size_t i = 0; !e->refused && i < l->looks.items.len; i++)
+    if (e->refused)
+        return;
+    for (size_t i = 0; i < l->looks.items.len; i++)
         for (size_t k = 0; k < m->looks.items.len; k++)
             if (strcmp(m->looks.items.items[k].name, l->looks.items.items[i].name) == 0) {
                 m->looks.items.items[k].look = l->looks.items.items[i].look;
@@ -373,6 +376,8 @@ bool mentions_row(const struct app *app, size_t width, struct rows *out)
     const struct mention_state *m = &app->mentions;
     size_t used = 0, shown = 0, all = 0, from;
     auto_free char *typing = NULL;
+    if (m->looks.items.len == 0)
+        return false;
     (void)mentions_at_caret(app, &from, &typing);
     rows_begin(out);
     for (size_t i = 0; i < m->looks.items.len; i++) {
