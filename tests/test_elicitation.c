@@ -148,7 +148,7 @@ static void ask_in_call(const char *text)
           .tool_args = support_json(support_text("{'text':'%s'}", text)));
 }
 
-/* What the server was told of the form. */
+/* Checks the answer to the form that the server received. */
 static void server_got(const char *answer)
 {
     assert_true(model_server_wait(model, 2, RPC_CLIENT_MS));

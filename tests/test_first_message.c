@@ -24,7 +24,7 @@ static int teardown(void **state)
 
 FIXTURE(surface_setup, teardown);
 
-/* Of a surface that stays, as a terminal does. */
+/* Opens the engine of a surface that stays, as a terminal does. */
 static struct engine *open_here(const char *resume)
 {
     struct engine_options options = surface_options(resume, true);
@@ -131,8 +131,8 @@ static void on(int64_t day, const char *branch)
     support_write(support_path(".git/HEAD"), support_text("ref: refs/heads/%s\n", branch));
 }
 
-/* Of the newest request: the system prompt and the tools; the message of the user that comes from
- * the end at `back`. */
+/* Reads two parts of the newest request: the system prompt with the tools, and the user's message
+ * that is `back` messages before the last. */
 static void read_request(char **front, char **message, size_t back)
 {
     const char *body = surface_last_body();

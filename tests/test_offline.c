@@ -224,6 +224,7 @@ TEST(answers_about_itself)
         {"how do I limit the money it takes?", "Limits of tokens, time and money (budget)"},
         {"How do I connect my editor?", "How to connect an editor, an agent or a script"},
         {"How do I give Codex the memory of tiro?", "How to give Claude Code, Codex and other"},
+        {"How do I send a file with my message?", "How to send a file, a folder or an image"},
         {"Where is my data stored?", "Where data, files and settings are stored"},
         {"where does the configuration live?", "Configuration and settings"},
         {"does the model remember earlier sessions?", "What a model remembers of earlier sessions"},

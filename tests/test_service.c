@@ -508,8 +508,8 @@ static void set_effort(struct engine *s, const char *word)
     assert_int_equal(surface_call(s, &operation_session_set_effort, &params)->error.code, ERR_OK);
 }
 
-/* Of the session first, then of the start, then of the configuration; only a word that the model
- * has is sent. */
+/* The session's effort comes before that of the start, and this before the configured one. Only a
+ * word that the model has is sent. */
 TEST_IF(capability_store(), an_effort_is_kept_with_its_session)
 {
     const struct session_effort_params tea = {.effort = "tea"};

@@ -340,21 +340,21 @@ PLAY(test_a_failed_question_is_said_and_not_repeated, "=begin", "=forget",
 /* The sessions of the project come first; a search, and a project without any, has those of all. */
 TEST(test_the_project_comes_first)
 {
-    mem_replace(&the.session.directory, mem_strdup("/work/shop"));
+    mem_replace(&the.session.directory, mem_strdup("/home/ada/shop"));
     begin("");
     const struct session_filter *p = params_of(&operation_session_list);
-    assert_string_equal(p->project, "/work/shop");
+    assert_string_equal(p->project, "/home/ada/shop");
     answer_list(3, three);
     assert_non_null(strstr(row_drawn(0), "3 in this project"));
     play("=forget", "><alt-p>", "The sessions of all projects", "?session/list",
-         "!?session/list project=\"/work/shop\"", "=list 3", "=forget", "><alt-p>",
-         "?session/list project=\"/work/shop\"", "=list 3", "=forget", ">kyo",
-         "?session/list text=\"kyo\"", "!?session/list project=\"/work/shop\"");
+         "!?session/list project=\"/home/ada/shop\"", "=list 3", "=forget", "><alt-p>",
+         "?session/list project=\"/home/ada/shop\"", "=list 3", "=forget", ">kyo",
+         "?session/list text=\"kyo\"", "!?session/list project=\"/home/ada/shop\"");
 }
 
 TEST(test_a_new_project_has_the_sessions_of_all)
 {
-    mem_replace(&the.session.directory, mem_strdup("/work/shop"));
+    mem_replace(&the.session.directory, mem_strdup("/home/ada/shop"));
     begin("");
     forget_sent();
     give_list(0);

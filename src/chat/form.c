@@ -345,7 +345,7 @@ static bool read_field(struct form_field *field, const struct json *schema)
     return true;
 }
 
-/* What browsers and people could read in two ways is refused. */
+/* Refuses an address that browsers and people could read in two ways. */
 static bool read_url(struct form *f, const char *url, struct error *e)
 {
     const char *host = url ? strstr(url, "://") : NULL;

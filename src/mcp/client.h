@@ -60,7 +60,7 @@ struct mcp_view {
 };
 void mcp_view_release(struct mcp_view *v);
 
-/* What a server has besides tools. Texts are foreign, but valid UTF-8 of one line. */
+/* Offers of a server besides tools. Texts are foreign, but valid UTF-8 of one line. */
 struct mcp_prompt_info {
     char *name;
     char *description; /* NULL: none */
@@ -123,8 +123,8 @@ struct mcp_asker {
     void *context;
 };
 
-/* Who is asked from the next call on; NULL: the person is taken to have gone away. The time of the
- * person does not count as time of the call. */
+/* Sets the person who answers the server's questions from the next call on; NULL: nobody is there.
+ * The time limit of a call stands still while the person answers. */
 void mcp_client_set_asker(struct mcp_client *c, const struct mcp_asker *asker);
 
 struct mcp_outcome {

@@ -1,4 +1,4 @@
-/* What a server has besides tools: the lists of its prompts, resources and templates of resources,
+/* A server's offers besides tools: the lists of its prompts, resources and templates of resources,
  * and the results of prompts/get and resources/read. The lists are read one after the other, behind
  * that of the tools, so that no server starts later for them. */
 #include <stdlib.h>

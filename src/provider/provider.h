@@ -108,7 +108,7 @@ void provider_names_release(struct provider_names *n);
 /* Ends a list of keys, or says that there is no such key. */
 #define PROVIDER_NO_KEY CONFIG_KEY_COUNT
 
-/* What a provider documents of the images in a request; 0: nothing. */
+/* Limits that a provider documents for images; 0: it documents none. */
 struct image_limits {
     int64_t bytes; /* of one */
     int count;     /* in one request */
@@ -156,15 +156,15 @@ extern const struct provider provider_anthropic, provider_openai, provider_ollam
 extern const struct provider provider_offline; /* quotes, without a model */
 const struct provider *provider_find(const char *name);
 
-/* Of a model. */
+/* Whether a model takes images. */
 enum model_eyes { EYES_UNKNOWN, EYES_NONE, EYES_SEE };
 
 struct model_facts {
-    int64_t window;      /* tokens; 0 unknown */
-    int64_t max_output;  /* tokens; 0 unknown */
-    struct price price;  /* negative fields unknown */
-    char price_date[16]; /* when the price was true; "": unknown */
-    char effort[64];     /* words for the effort of reasoning, separated by blanks; "": unknown */
+    int64_t window;       /* tokens; 0 unknown */
+    int64_t max_output;   /* tokens; 0 unknown */
+    struct price price;   /* negative fields unknown */
+    char price_date[16];  /* when the price was true; "": unknown */
+    char effort[64];      /* words for the effort of reasoning, separated by blanks; "": unknown */
     enum model_eyes eyes; /* images in messages */
 };
 

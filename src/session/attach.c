@@ -44,7 +44,7 @@ static char *path_of(const char *directory, const char *name, int64_t *first, in
                           : paths_join(directory, path);
 }
 
-/* What an open file is by its first bytes; a text may still be found to be binary. */
+/* Tells the kind of an open file by its first bytes. A text may turn out to be binary later. */
 static enum attach_kind kind_of(int fd, struct stat *st)
 {
     char magic[MAGIC_BYTES];

@@ -5,7 +5,7 @@
 
 #include "chat/mention.h"
 
-/* What a name stands for. */
+/* The kind of thing that a mention names. */
 enum attach_kind {
     ATTACH_NOTHING,
     ATTACH_TEXT,

@@ -472,7 +472,7 @@ static char *with_surroundings(const struct conversation *c, const char *attachm
     return json_first(blocks) ? json_print(blocks) : NULL;
 }
 
-/* What a model is to be told, and its tools, before a turn of it. */
+/* Sets the parts of the prompt and the tools before a turn of the model. */
 static bool prepare(struct conversation *c, const char *input, struct error *e)
 {
     static const char *const graph_words[] = {"graph", "Graph", "grafo", "Grafo", "memory_create_"};

@@ -322,7 +322,7 @@ static void add_models(const struct app *app, struct list *list, const char *pro
     }
 }
 
-/* What a provider's own row says. */
+/* The text of a provider's row; the caller frees it. */
 static char *provider_text(const struct app *app, const char *provider)
 {
     const struct models_result *m = models_of(app, provider);

@@ -530,7 +530,7 @@ static void run_with_turn(struct plain *p, const struct operation *o, const char
         plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
 }
 
-/* What the message said is written, to be sent again in other words. */
+/* Prints the text of the message that was taken back, so that it can be sent in other words. */
 static void take_rewound(struct plain *p, struct operation_answer *a)
 {
     const struct session_rewound *r = a->result;

@@ -67,7 +67,7 @@ char *sheet_title(const struct sheet *s)
                       s->server);
 }
 
-/* What fits the field, in a line. */
+/* Appends the values that the field takes, in one line. */
 static void add_hint(const struct form_field *f, struct buf *out)
 {
     static const char *const kinds[] = {N_("a text"),         N_("a number"),
