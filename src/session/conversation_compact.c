@@ -10,6 +10,7 @@
 #include "compact/policy.h"
 #include "session/conversation_private.h"
 #include "session/session_operations.h"
+#include "store/event_log.h"
 
 /* --- the summariser --- */
 
@@ -282,15 +283,51 @@ bool converse_compact(struct conversation *c, const void *params, void *result, 
     return c->failure_told;
 }
 
+/* Tells the surfaces and the session's files that the history has changed. */
+static void tell_change(struct conversation *c)
+{
+    c->last_cached = -1;
+    conversation_project(c);
+    tell_session(c, false);
+}
+
 bool converse_undo(struct conversation *c, const void *params, void *result, struct error *e)
 {
     (void)params, (void)result;
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
         !journal_uncompact(&c->journal, e))
         return false;
-    c->last_cached = -1;
-    conversation_project(c);
-    tell_session(c, false);
+    tell_change(c);
+    return true;
+}
+
+/* --- rewinds: the conversation goes on from before a message of the user --- */
+
+bool converse_rewind(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_rewind_params *p = params;
+    struct session_rewound *out = result;
+    struct said said = {0};
+    int64_t seq = p->seq;
+    if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
+        (seq == 0 && !journal_turn(&c->journal, p->turn, &seq, e)) ||
+        !event_log_said(c->store, c->journal.info.id, seq, &said, e))
+        return false;
+    out->seq = seq;
+    out->text = said.text ? said.text : mem_strdup("");
+    if (!journal_rewind(&c->journal, seq, e))
+        return false;
+    tell_change(c);
+    return true;
+}
+
+bool converse_unrewind(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    (void)params, (void)result;
+    if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
+        !journal_unrewind(&c->journal, e))
+        return false;
+    tell_change(c);
     return true;
 }
 

@@ -1,9 +1,9 @@
 /* Shared by the files of the agent thread: conversation.c has its loop and decides when a request
  * is done; conversation_session.c opens, changes and leaves sessions; conversation_place.c has
  * their directory and settings, and opens them for a server; conversation_turn.c has turns, notices
- * and the tasks of the surface for tools; conversation_compact.c compaction and the parts
- * of the next request; conversation_memory.c memory, learned items, the graph, corpora and files of
- * instructions. */
+ * and the tasks of the surface for tools; conversation_compact.c compaction, rewinds
+ * and the parts of the next request; conversation_memory.c memory, learned items, the graph,
+ * corpora and files of instructions. */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
 

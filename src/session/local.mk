@@ -10,7 +10,6 @@ libtiro_a_SOURCES += \
 	src/session/conversation_memory.c \
 	src/session/conversation_operations.c src/session/conversation_operations.h \
 	src/session/conversation_place.c \
-	src/session/conversation_rewind.c \
 	src/session/conversation_private.h \
 	src/session/conversation_session.c \
 	src/session/conversation_turn.c \
