@@ -403,3 +403,34 @@ TEST(a_skill_is_one_part_with_its_files)
     support_write(support_path(".agents/skills/pdf/scripts/new"), "");
     holds(false);
 }
+
+/* The project's own parts are the same in all of its directories, and so is the answer. */
+TEST(trust_in_a_project_holds_below_its_top)
+{
+    static const char *const directories[] = {"", "plain", "sub", "sub/plain"};
+    struct error e;
+    mkdir(support_path(".git"), 0700);
+    put_skill("pdf", "Reads PDF files.");
+    assert_true(paths_make_dir(support_path("plain"), &e));
+    assert_true(paths_make_dir(support_path("sub/plain"), &e));
+    assert_true(paths_make_dir(support_path("sub/.claude/commands"), &e));
+    support_write(support_path("sub/.claude/commands/fix.md"), "Fix it.\n");
+    setenv("HOME", support_path("home"), 1);
+    grant();
+    for (size_t round = 0; round < 3; round++)
+        for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+            project_parts_release(&parts);
+            project_parts_gather(support_path(directories[i]), &parts);
+            bool more = strncmp(directories[i], "sub", 3) == 0;
+            assert_int_equal(parts.items.len, more ? 2 : 1);
+            /* At first only the top is trusted; then what is below, too; then that has changed. */
+            assert_int_equal(trust_holds(&parts), !more || round == 1);
+            if (more && round == 0 && i == 3)
+                assert_true(trust_grant(&parts, &e));
+            if (round == 1 && i == 3)
+                support_write(support_path("sub/.claude/commands/fix.md"), "Break it.\n");
+        }
+    assert_true(trust_revoke(parts.directory, &e));
+    assert_false(trust_holds(&parts));
+    holds(false);
+}

@@ -114,21 +114,29 @@ static void add_text(struct sha256 *h, const char *text)
     sha256_add(h, text, strlen(text));
 }
 
-/* The permission that trusts these parts; the caller frees. */
-static char *permission_of(const struct project_parts *p)
+static const char *below(const struct project_part *part)
+{
+    return part->below ? part->below : "";
+}
+
+/* The permission that trusts the parts that a directory of the project ("": its top) brings: with
+ * the name of the directory behind the hash. The caller frees. */
+static char *permission_of(const struct project_parts *p, const char *directory)
 {
     struct sha256 h = sha256_begin();
     add_text(&h, p->directory);
     for (size_t i = 0; i < p->items.len; i++) {
         const struct project_part *part = &p->items.items[i];
         uint8_t kind = (uint8_t)part->kind;
+        if (strcmp(below(part), directory) != 0)
+            continue;
         sha256_add(&h, &kind, 1);
         add_text(&h, part->name);
         add_text(&h, part->text);
         add_text(&h, part->detail);
     }
     auto_free char *hex = sha256_end(&h);
-    return mem_printf("%s%s", TRUST_WORD, hex);
+    return mem_printf("%s%s%s%s", TRUST_WORD, hex, *directory ? " " : "", directory);
 }
 
 /* --- the parts -------------------------------------------------------------------------------- */
@@ -139,6 +147,7 @@ void project_parts_release(struct project_parts *p)
         free(p->items.items[i].name);
         free(p->items.items[i].text);
         free(p->items.items[i].detail);
+        free(p->items.items[i].below);
     }
     vec_release(&p->items);
     free(p->directory);
@@ -166,7 +175,7 @@ void project_parts_add(struct project_parts *p, enum project_part_kind kind, con
     p->excessive = p->excessive || p->items.len == PROJECT_PARTS || p->bytes > ALL_BYTES;
     if (!p->excessive)
         vec_push(&p->items, (struct project_part){kind, mem_strdup(texts[0]), mem_strdup(texts[1]),
-                                                  mem_strdup(texts[2])});
+                                                  mem_strdup(texts[2]), NULL});
 }
 
 enum read_result { READ_DONE, READ_ABSENT, READ_FAILED };
@@ -477,6 +486,10 @@ static void collect_skills(struct project_parts *p)
         auto_free char *hash = sha256_end(&h);
         if (count <= SKILL_FILES)
             project_parts_add(p, PART_SKILL, s->path + top + 1, text.data, hash);
+        /* A place is two names below the directory that has it. */
+        auto_free char *parent = paths_parent(s->place), *above = paths_parent(parent);
+        if (count <= SKILL_FILES && !p->excessive && strlen(above) > top + 1)
+            vec_last(&p->items).below = mem_strdup(above + top + 1);
     }
 }
 
@@ -567,12 +580,15 @@ bool trust_is_permission(const char *permission)
 bool trust_holds(const struct project_parts *p)
 {
     AUTO(permissions_release) struct permissions given = {0};
-    auto_free char *wanted = permission_of(p);
-    bool held = false;
-    if (p->items.len == 0 || p->excessive || !permissions_read(p->directory, &given, NULL))
-        return false;
-    for (size_t i = 0; i < given.len; i++)
-        held = held || strcmp(given.items[i], wanted) == 0;
+    bool held = p->items.len > 0 && !p->excessive && permissions_read(p->directory, &given, NULL);
+    for (size_t i = 0; held && i < p->items.len; i++) {
+        if (i > 0 && strcmp(below(&p->items.items[i]), below(&p->items.items[i - 1])) == 0)
+            continue;
+        auto_free char *wanted = permission_of(p, below(&p->items.items[i]));
+        held = false;
+        for (size_t k = 0; !held && k < given.len; k++)
+            held = strcmp(given.items[k], wanted) == 0;
+    }
     return held;
 }
 
@@ -588,10 +604,25 @@ bool trust_revoke(const char *directory, struct error *e)
 
 bool trust_grant(const struct project_parts *p, struct error *e)
 {
-    auto_free char *permission = permission_of(p);
+    enum { HEX = 64 };
+    AUTO(permissions_release) struct permissions given = {0};
     if (p->excessive)
         return err_set(e, ERR_FORBIDDEN, "%.150s has more parts than can be shown", p->directory);
-    return trust_revoke(p->directory, e) && permissions_set(p->directory, permission, true, e);
+    bool ok = permissions_read(p->directory, &given, e);
+    for (size_t i = 0; ok && i < p->items.len; i++) {
+        if (i > 0 && strcmp(below(&p->items.items[i]), below(&p->items.items[i - 1])) == 0)
+            continue;
+        auto_free char *wanted = permission_of(p, below(&p->items.items[i]));
+        for (size_t k = 0; ok && k < given.len; k++) { /* of the same directory */
+            const char *old = given.items[k];
+            const size_t names = sizeof TRUST_WORD - 1 + HEX;
+            if (trust_is_permission(old) && strlen(old) >= names && strcmp(old, wanted) != 0 &&
+                strcmp(old + names, wanted + names) == 0)
+                ok = permissions_set(p->directory, old, false, e);
+        }
+        ok = ok && permissions_set(p->directory, wanted, true, e);
+    }
+    return ok;
 }
 
 bool trust_list(struct permissions *out, struct error *e)

@@ -3,7 +3,9 @@
  * gathered text: a file that changes later has no effect until it is asked about.
  *
  * Trust is a permission of the project's directory (config/permissions.h) with a SHA-256 of all
- * parts. One changed byte makes another hash, and the user is asked again. */
+ * parts. One changed byte makes another hash, and the user is asked again. Skills of a directory
+ * below the top have a permission of their own: so trust in the project holds in all of its
+ * directories, and only those that bring more are asked about once more. */
 #ifndef KNOWLEDGE_TRUST_H
 #define KNOWLEDGE_TRUST_H
 
@@ -43,6 +45,7 @@ struct project_part {
     char *name;
     char *text;   /* what would run, in full, for the user to read; as it is, not cleaned */
     char *detail; /* for the code that starts it */
+    char *below;  /* directory in the project that brings it; NULL: the top */
 };
 
 enum {
@@ -76,8 +79,8 @@ bool project_parts_unchanged(const struct project_parts *p);
 /* Whether the user trusts exactly these parts. An empty list needs no trust, and has none. */
 bool trust_holds(const struct project_parts *p);
 
-/* Remembers that the user trusts exactly these parts; what was trusted of the directory before is
- * forgotten. FORBIDDEN: they are excessive. FILE_ERROR. */
+/* Remembers that the user trusts exactly these parts; what was trusted before of the directories
+ * that bring them is forgotten. FORBIDDEN: they are excessive. FILE_ERROR. */
 bool trust_grant(const struct project_parts *p, struct error *e);
 
 /* The directories that are trusted. Release it in any case. */
