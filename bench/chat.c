@@ -123,7 +123,7 @@ double chat_key_echo(struct chat *c)
 static bool is_empty(struct screen *s, void *context)
 {
     struct chat *c = context;
-    return screen_cell_is(s, c->row, c->col, ' ') || screen_cell_is(s, c->row, c->col, 0);
+    return !screen_cell_is(s, c->row, c->col, 'a'); /* the first key that was typed */
 }
 
 void chat_clear(struct chat *c)
