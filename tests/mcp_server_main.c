@@ -182,6 +182,8 @@ static void mixed(const char *id)
     answer(id,
            "{\"content\":[{\"type\":\"text\",\"text\":\"first\"},"
            "{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAAAAAA\"},"
+           "{\"type\":\"image\",\"mimeType\":\"text/plain\",\"data\":"
+           "\"iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA=\"},"
            "{\"type\":\"resource_link\",\"uri\":\"file:///a\",\"name\":\"A\"},"
            "{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///b\",\"text\":\"inner\"}}]}");
 }

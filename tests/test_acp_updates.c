@@ -1,5 +1,6 @@
 /* Events as updates of the Agent Client Protocol. */
 #include "serve/acp_updates.h"
+#include "tests/steps.h"
 #include "tests/suite.h"
 
 /* --- updates to a client ---------------------------------------------------------------------- */
@@ -531,4 +532,20 @@ TEST(title_and_date)
     info.updated_ms = 2000;
     acp_tell_info(&telling, &info);
     assert_non_null(strstr(told.data, "00:00:02"));
+}
+
+/* The images of a result, as those of a message: their files are linked. */
+TEST(images_of_a_result_are_linked)
+{
+    begin_tool("c", "mcp__s__look", "{}");
+    struct event *ev = tool_end("c", "mcp__s__look", "[image]", false);
+    ev->attachments = mem_strdup(
+        "[{\"type\":\"image\",\"text\":\"/dir/a b.png\",\"media_type\":"
+        "\"image/png\"},{\"type\":\"riddle\"}]");
+    tell(ev);
+    assert_says(told.data,
+                "{\"type\":\"content\",\"content\":{\"type\":\"resource_link\",\"uri\":"
+                "\"file:///dir/a%20b.png\",\"name\":\"a b.png\",\"mimeType\":\"image/png\"}}]",
+                "!riddle");
+    buf_clear(&told);
 }

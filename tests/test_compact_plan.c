@@ -541,6 +541,22 @@ TEST(micro_keeps_the_first_bytes)
                                      text_of("e\xCC\x81*999", strlen("e\xCC\x81*999"))));
 }
 
+/* The images of a result go with what it loses; those of another stay. */
+TEST(images_go_with_a_cut_result)
+{
+    scene("u:t1 a:[c],[d] t:(c=x*2000),<i>,<j>,(d),<k> u:t2 a:a2");
+    p->s.micro_bytes = 1999;
+    struct compact_input in = input();
+    AUTO(rebuild_release) struct rebuild r = {0};
+    AUTO(conversation_release) struct conversation after = {0};
+    assert_true(compact_micro(&in, &r));
+    conversation_rebuilt(&p->c, &r, &after);
+    const struct message *m = &after.messages.items[2];
+    assert_int_equal(m->blocks.len, 3);
+    assert_string_equal(m->blocks.items[1].id, "d");
+    assert_string_equal(m->blocks.items[2].text, "k");
+}
+
 TEST(micro_is_enough_at_the_target_and_below_the_threshold)
 {
     struct compact_input in = input();

@@ -84,7 +84,9 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_TOOL_EXECUTION_COMPLETED] =
         "{'id':'call_1','name':'name',"
         "'content':'te\\'xt\\n','is_error':true,'signature':'sig',"
-        "'denied':true,'change':{'old':'name','new':'te\\'xt\\n','line':3},'duration_ms':7}",
+        "'attachments':[{'type':'image','text':'/"
+        "x.png'}],'denied':true,'change':{'old':'name','new':'te\\'xt\\n','line':3},'duration_ms':"
+        "7}",
     [EVENT_COMMAND_COMPLETED] = "{'content':'te\\'xt\\n','is_error':true,'duration_ms':7}",
     [EVENT_CALL_COMPLETED] = "{'stop_reason':'tool_use','model':'m-1'," USED ",'cost':0.25}",
     [EVENT_RETRYING] = "{'attempt':2,'of':5,'wait_ms':7,'reason':'te\\'xt\\n'}",

@@ -234,6 +234,21 @@ TEST(test_attachments)
     assert_string_equal(live.last_text, "what is this?");
 }
 
+/* The images of a result stand behind it, and nothing else that claims to be one. */
+TEST(images_of_a_result_follow_it)
+{
+    go("q:what? m call:c1 call:c2 e");
+    for (int i = 1; i <= 2; i++) {
+        struct event *ev = ev_new(EVENT_TOOL_EXECUTION_COMPLETED, "seen");
+        ev->id = mem_printf("c%d", i);
+        ev->attachments = mem_printf(
+            "[{\"type\":\"image\",\"text\":\"/%d.png\"},{\"type\":\"text\",\"text\":\"order\"}]",
+            i);
+        apply(ev);
+    }
+    assert_string_equal(sketch(), "u:what? a:c1,c2 t:c1,/1.png,c2,/2.png #1~");
+}
+
 static bool restores(const struct history *messages, const char *counters, struct history *back)
 {
     history_init(back);

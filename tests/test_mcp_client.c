@@ -296,9 +296,11 @@ TEST(results_become_text)
     START("both");
     ready();
     assert_string_equal(call("mixed"),
-                        "first\n[image: image/png, 6 bytes, not shown]\n"
+                        "first\n[image: image/png, 6 bytes, not shown]\n[image 64×48 png 29 B]\n"
                         "[link to a resource: file:///a (A)]\n"
                         "[resource file:///b]\ninner");
+    auto_free char *images = json_print(outcome.images);
+    assert_string_equal(images, "[{\"data\":\"iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA=\"}]");
     assert_string_equal(call("fail"), "it failed");
     assert_true(outcome.is_error);
     call_fails("refuse", "no such text (-32602)");

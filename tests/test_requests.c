@@ -390,7 +390,7 @@ TEST(test_images)
 /* A model without eyes is told that there was an image, in the plainest form. */
 TEST(images_are_words_for_a_model_that_takes_none)
 {
-    t.request.no_images = true;
+    t.request.eyes = EYES_NONE;
     say_text(ROLE_USER, "see");
     add((struct block){.type = BLOCK_IMAGE,
                        .id = (char *)(uintptr_t) "2\u00d73 png 67 B",
@@ -399,6 +399,33 @@ TEST(images_are_words_for_a_model_that_takes_none)
     check(OPENAI, "messages",
           "[{'role':'user','content':'see\\n\\n[image 2\u00d73 png 67 B]\\n\\n"
           "[image https://host/cat.png]'}]");
+}
+
+/* Images of tools go to a model that is known to see: behind all results of the answer. */
+TEST(images_of_tools_follow_their_results)
+{
+    say_text(ROLE_USER, "look");
+    say(ROLE_ASSISTANT);
+    add_call("c", "{}");
+    add_call("d", "{}");
+    say(ROLE_TOOL);
+    add_result("c", "[image 2\u00d73 png 67 B]", false);
+    add((struct block){.type = BLOCK_IMAGE,
+                       .name = (char *)(uintptr_t) "look",
+                       .text = (char *)(uintptr_t) "https://host/cat.png"});
+    add_result("d", "no", false);
+    AUTO(json_free_local) struct json *blind = body_of(OPENAI);
+    assert_says(support_keep(json_print(blind)), "[image 2\u00d73 png 67 B]", "!cat.png");
+    t.request.eyes = EYES_SEE;
+    for (enum format format = ANTHROPIC; format <= OLLAMA; format++) {
+        AUTO(json_free_local) struct json *body = body_of(format);
+        const struct json *messages = json_get(body, "messages");
+        char *all = support_keep(json_print(messages));
+        char *last = support_keep(json_print(json_at(messages, json_len(messages) - 1)));
+        assert_says(last, "\"role\":\"user\"", "[an image of the result of the tool look]",
+                    "https://host/cat.png");
+        assert_true(strstr(all, "\"no\"") < strstr(all, "cat.png"));
+    }
 }
 
 /* A file that is gone or is no image does not end the conversation. */

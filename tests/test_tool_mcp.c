@@ -349,6 +349,23 @@ TEST(the_program_calls_a_tool_of_a_server)
     assert_true(is_gone(&pid));
 }
 
+/* An image of a result is kept with the session, and goes to a model that sees. */
+TEST(the_model_sees_the_images_of_a_server)
+{
+    static const char png[] = "iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA=";
+    configure("");
+    for (int sees = 0; sees < 2; sees++) {
+        write_config(sees ? "[model scripted-model]\nimages = 1\n" : "");
+        QUEUE(model, .tool_name = "mcp__s__mixed", .tool_args = "{}");
+        expect(RUN("run", "--tools", "full", "--allow", "mcp__s__mixed", "go"), 0, "");
+        const char *body = model_server_body(model, (size_t)sees * 2 + 1);
+        assert_text(body, "[image 64×48 png 29 B]");
+        assert_int_equal(strstr(body, png) != NULL, sees);
+    }
+    auto_free char *exported = program_output(RUN("sessions", "export", "last"));
+    assert_text(exported, "> ![image 64×48 png 29 B](</");
+}
+
 TEST(without_a_grant_the_program_asks)
 {
     configure("");

@@ -219,7 +219,7 @@ static bool call_model(struct turn *t)
         .source = a->history->source,
         .tools = specs,
         .tool_count = spec_count,
-        .no_images = a->no_images,
+        .eyes = a->eyes ? *a->eyes : EYES_UNKNOWN,
         .max_output =
             turn_output_within(t, agent_answer_room(a->max_output, a->window, prompt.tokens)),
         .window = a->window,

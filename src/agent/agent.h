@@ -31,16 +31,16 @@ struct agent {
     const struct instructions *instructions; /* files for the model; NULL: none */
     const char *skills;                      /* names of skills, for the tool; NULL: none */
     const char *learned;                     /* text on learned memory; NULL: none */
-    const char *graph_hint;   /* … of the graph, where its tools are offered; NULL: nothing */
-    const char *recalled;     /* what memory has on the turn's message; NULL: nothing */
-    const char *session_id;   /* NULL: unknown */
-    enum input_origin origin; /* of the input */
-    bool no_images;           /* the model takes none */
-    int64_t window;           /* tokens; 0 unknown. Learned from an overflow */
-    int64_t max_output;       /* tokens of one answer */
-    const char *effort;       /* of reasoning; NULL: as the provider has it */
-    struct toolset *tools;    /* asked again between its model calls */
-    const char *offer;        /* level of tools: none, read or full */
+    const char *graph_hint;      /* … of the graph, where its tools are offered; NULL: nothing */
+    const char *recalled;        /* what memory has on the turn's message; NULL: nothing */
+    const char *session_id;      /* NULL: unknown */
+    enum input_origin origin;    /* of the input */
+    const enum model_eyes *eyes; /* of the model; keep_images() may learn it */
+    int64_t window;              /* tokens; 0 unknown. Learned from an overflow */
+    int64_t max_output;          /* tokens of one answer */
+    const char *effort;          /* of reasoning; NULL: as the provider has it */
+    struct toolset *tools;       /* asked again between its model calls */
+    const char *offer;           /* level of tools: none, read or full */
     const struct wakeup *wakeup;
     struct wakeup *deadline; /* the same one, where the agent sets the end of its time; NULL: it
                                 cannot */
@@ -66,6 +66,11 @@ struct agent {
      * `refusal` of the call if the user gives a reason. */
     enum approval_verdict (*ask)(void *context, struct tool_call *call, const char *id,
                                  const char *args, const char *preview);
+
+    /* Keeps the images of a tool's result, [{data: Base64}], with the session, and returns image
+     * blocks of the tool for the result's event, JSON; the caller frees. NULL: there are none. No
+     * function: texts stand for images. */
+    char *(*keep_images)(void *context, const char *tool, const struct json *images);
 
     /* As in struct tool_context; NULL: nobody looks, or is there. */
     void (*show)(void *context, const struct tool_output *output);

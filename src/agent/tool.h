@@ -51,9 +51,11 @@ struct tool_context {
 
     struct file_change *change; /* gets the change that the call made; NULL: not wanted */
     bool *pins;                 /* set: no compaction takes the result; NULL: not wanted */
-    size_t max_output;          /* bytes */
-    bool is_scarce;             /* max_output is the room that the model's window has left */
-    int64_t deadline_ms;        /* clock_mono_ms() at which the tool gives up */
+    struct json **images; /* gets the images of the result, for each of which its text has a word,
+                             as [{data: Base64}]; NULL: not wanted */
+    size_t max_output;    /* bytes */
+    bool is_scarce;       /* max_output is the room that the model's window has left */
+    int64_t deadline_ms;  /* clock_mono_ms() at which the tool gives up */
     const struct wakeup *wakeup;
 
     /* Takes an event of the tool's own, for a deed that is worth one. NULL: nobody listens. */

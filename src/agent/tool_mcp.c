@@ -213,6 +213,10 @@ static bool ask(const struct tool_context *context, struct mcp_client *client, e
     head_tail_add(&kept, outcome.text, strlen(outcome.text));
     head_tail_show(&kept, out);
     head_tail_release(&kept);
+    if (context->images) {
+        *context->images = outcome.images;
+        outcome.images = NULL;
+    }
     bool ok = !outcome.is_error;
     mcp_outcome_release(&outcome);
     return ok;

@@ -159,6 +159,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     AUTO(tool_call_release) struct tool_call call = {0};
     AUTO(hook_answer_release) struct hook_answer hook = {.reason = NULL};
     AUTO(buf_release) struct buf result = BUF_INIT;
+    AUTO(json_free_local) struct json *images = NULL;
     struct file_change change = {0};
     if (tool_call_prepare(&call, t->a->tools, b->name, b->text, &result))
         gate = decide(t, &call, b, &hook, &result);
@@ -171,6 +172,7 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
         context.tell_context = &running;
         context.change = &change;
         context.pins = &pins;
+        context.images = t->a->keep_images ? &images : NULL;
         size_t room = call.tool->finds ? turn_room(t) : SIZE_MAX;
         context.is_scarce = room < context.max_output;
         if (context.is_scarce)
@@ -199,6 +201,8 @@ static enum gate run_tool(struct turn *t, const struct block *b, bool *failed)
     ev->flag = is_error;
     ev->denied = gate == GATE_DENIED;
     ev->text = buf_take(&result);
+    if (images)
+        ev->attachments = t->a->keep_images(t->a->context, b->name, images);
     ev->change = change;
     ev->number = turn_elapsed_ms(t) - begun;
     t->tool_calls++;

@@ -143,6 +143,7 @@ static const struct shape_field fields_TOOL_EXECUTION_COMPLETED[] = {
     TEXT("name", name, "The tool."),
     TEXT("content", text, "Its result."),
     FLAG("is_error", flag, "The call failed; the result says why."), OWN_BLOCKS,
+    JSON_TEXT("attachments", attachments, "Image blocks of the result."),
     OPTIONAL_FLAG("denied", denied, "The call was not allowed to run."),
     SHAPE_FIELD("change", OBJECT, OPTIONAL, SHAPE_AT(struct file_change, struct event, change),
                 .of = &change_shape, .help = "The file that the call changed, before and after."),

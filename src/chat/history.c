@@ -267,6 +267,31 @@ struct message *history_find(const struct history *h, int64_t seq)
     return m && m->seq == seq && !m->summary ? m : NULL;
 }
 
+/* The result of a tool has images alone. */
+static void append_attachments(struct history *h, struct message *m, const struct event *ev)
+{
+    const char *attachments = ev->attachments;
+    struct error e;
+    AUTO(json_free_local)
+    struct json *list = attachments ? json_parse(attachments, strlen(attachments), &e) : NULL;
+    if (attachments && !list)
+        log_line(LOG_ERROR, "attachments of message %lld: %s", (long long)ev->seq, e.text);
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        struct block b;
+        if (!block_from_json(v, &b, &e)) {
+            log_line(LOG_ERROR, "attachment of message %lld: %s", (long long)ev->seq, e.text);
+        } else if (m->role == ROLE_TOOL && b.type != BLOCK_IMAGE) {
+            block_release(&b);
+        } else {
+            append_block(h, m, b);
+            if (b.name && strcmp(b.name, MESSAGE_SURROUNDINGS) == 0) {
+                mem_replace(&h->surroundings, mem_strdup(b.text));
+                h->surroundings_seq = ev->seq;
+            }
+        }
+    }
+}
+
 static void turn_started(struct history *h, const struct event *ev)
 {
     history_drop_open_turn(h);
@@ -281,23 +306,7 @@ static void turn_started(struct history *h, const struct event *ev)
     mem_replace(&h->last_attachments, mem_strdup(ev->attachments));
 
     struct message *m = begin_message(h, ROLE_USER, ev->seq);
-    const char *attachments = ev->attachments;
-    struct error e;
-    AUTO(json_free_local)
-    struct json *list = attachments ? json_parse(attachments, strlen(attachments), &e) : NULL;
-    if (attachments && !list)
-        log_line(LOG_ERROR, "attachments of message %lld: %s", (long long)m->seq, e.text);
-    for (const struct json *v = json_first(list); v; v = json_next(v)) {
-        struct block b;
-        if (block_from_json(v, &b, &e)) {
-            append_block(h, m, b);
-            if (b.name && strcmp(b.name, MESSAGE_SURROUNDINGS) == 0) {
-                mem_replace(&h->surroundings, mem_strdup(b.text));
-                h->surroundings_seq = ev->seq;
-            }
-        } else
-            log_line(LOG_ERROR, "attachment of message %lld: %s", (long long)m->seq, e.text);
-    }
+    append_attachments(h, m, ev);
     if (*h->last_text || m->blocks.len == 0)
         append_block(h, m, block_text(h->last_text));
 }
@@ -442,7 +451,7 @@ static const char *misfit(const struct message *before, const struct message *m,
         [ROLE_SYSTEM] = 1U << BLOCK_TEXT,
         [ROLE_USER] = 1U << BLOCK_TEXT | 1U << BLOCK_IMAGE,
         [ROLE_ASSISTANT] = 1U << BLOCK_TEXT | 1U << BLOCK_REASONING | 1U << BLOCK_TOOL_CALL,
-        [ROLE_TOOL] = 1U << BLOCK_TOOL_RESULT,
+        [ROLE_TOOL] = 1U << BLOCK_TOOL_RESULT | 1U << BLOCK_IMAGE,
     };
     if (!before && m->role != ROLE_USER)
         return "it does not begin with the user";
@@ -770,14 +779,16 @@ static void apply_to_turn(struct history *h, const struct event *ev)
                                     .signature = mem_strdup(ev->signature)});
         break;
     case EVENT_TOOL_EXECUTION_COMPLETED:
-        if (answer && call_is_open(h, answer, id))
-            add_result(h, ev->seq,
-                       (struct block){.type = BLOCK_TOOL_RESULT,
-                                      .is_error = ev->flag,
-                                      .id = mem_strdup(id),
-                                      .name = mem_strdup(ev->name),
-                                      .text = mem_strdup(text),
-                                      .signature = mem_strdup(ev->signature)});
+        if (!answer || !call_is_open(h, answer, id))
+            break;
+        add_result(h, ev->seq,
+                   (struct block){.type = BLOCK_TOOL_RESULT,
+                                  .is_error = ev->flag,
+                                  .id = mem_strdup(id),
+                                  .name = mem_strdup(ev->name),
+                                  .text = mem_strdup(text),
+                                  .signature = mem_strdup(ev->signature)});
+        append_attachments(h, &vec_last(&h->messages), ev);
         break;
     case EVENT_COMMAND_COMPLETED: /* the message has the command */
         m = &h->messages.items[h->turn_first];

@@ -24,8 +24,8 @@ enum block_type { BLOCK_TEXT, BLOCK_REASONING, BLOCK_TOOL_CALL, BLOCK_TOOL_RESUL
  *   TOOL_CALL    id, name, text: the arguments as the model wrote them (JSON, if it kept its word);
  *                signature, if the provider ran it
  *   TOOL_RESULT  id, name: of the call; text: the content; is_error; signature, as its call
- *   IMAGE        text: path or URL; media_type; name: likewise, of an attached file; id: its size
- *                (image_size_text())
+ *   IMAGE        text: path or URL; media_type; name: likewise, of an attached file, or of the tool
+ *                in whose result it is, behind which it stands; id: its size (image_size_text())
  * The signature of other blocks than REASONING: the provider's own blocks for this one, JSON values
  * with commas between them. That provider gets them back in its place; others get the text. */
 struct block {

@@ -85,8 +85,9 @@ void transcript_text_head(struct buf *out, const struct session_info *s,
     buf_addstr(out, "\n\n");
 }
 
-/* "![](<path>)" of an image, "@notes.md · 84 lines" of a file. */
-static void add_attached(const struct transcript_text *t, struct buf *out, const char *attachments)
+/* "![](<path>)" of an image, behind `before`; "@notes.md · 84 lines" of a file. */
+static void add_attached(const struct transcript_text *t, struct buf *out, const char *before,
+                         const char *attachments)
 {
     enum { WHERE_BYTES = 400 }; /* of an image's place; a data: URL has megabytes */
     AUTO(json_free_local)
@@ -110,12 +111,12 @@ static void add_attached(const struct transcript_text *t, struct buf *out, const
             image_add_json_text(&form, v);
         size_t len = where ? strlen(where) : 0;
         size_t cut = where ? utf8_cut_bytes(where, len, WHERE_BYTES) : 0;
-        buf_addf(out, "!%s(<", sized ? form.data : "[]");
+        buf_addf(out, "%s!%s(<", before, sized ? form.data : "[]");
         if (where)
             utf8_clean(out, where, cut, UTF8_ONE_LINE);
         buf_addstr(out, cut < len ? "…>)\n" : ">)\n");
     }
-    if (out->len > begin)
+    if (out->len > begin && !*before)
         buf_addch(out, '\n');
 }
 
@@ -190,6 +191,7 @@ static void add_result(struct transcript_text *t, struct buf *out, const struct 
 {
     if (ev->change.after)
         add_change(out, &ev->change);
+    add_attached(t, out, "> ", ev->attachments);
     size_t len = ev->text ? strlen(ev->text) : 0;
     /* Not a real number: printf() would write the locale's decimal sign. */
     int64_t tenths = ev->number / 100 + (ev->number % 100 >= 50);
@@ -243,7 +245,7 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         buf_addf(out, "## %s · ", t->words->you);
         t->words->time(out, ev->wall_ms);
         buf_addstr(out, "\n\n");
-        add_attached(t, out, ev->attachments);
+        add_attached(t, out, "", ev->attachments);
         add_paragraph(out, ev->text);
         break;
     case EVENT_TEXT_DELTA:

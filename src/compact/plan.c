@@ -156,9 +156,13 @@ static struct message shortened(const struct compact_input *in, size_t i, shorte
     struct message room;
     const struct message *old = message_whole(in->source, &in->messages[i], &room);
     struct message m = message_without_blocks(old);
+    bool dropped = false; /* the images behind a result go with what it loses */
     for (size_t b = 0; b < old->blocks.len; b++) {
         struct block block = old->blocks.items[b];
         char *text = shorter(in, &block, shorten);
+        if (block.type == BLOCK_IMAGE && dropped)
+            continue;
+        dropped = text != NULL;
         if (text)
             block.text = NULL;
         block = block_clone(&block);
@@ -281,7 +285,8 @@ static void mend_results(struct group *g, size_t i, struct rebuild *out)
     auto_free bool *stays = mem_alloc(all + 1);
     for (size_t b = 0; b < all; b++) {
         const struct block *block = &s->m->blocks.items[b];
-        stays[b] = block->type != BLOCK_TOOL_RESULT || answers_call(g, block);
+        stays[b] =
+            block->type == BLOCK_TOOL_RESULT ? answers_call(g, block) : b == 0 || stays[b - 1];
         count += stays[b];
     }
     bool adds = i + 1 == g->count && g->open > 0;

@@ -52,6 +52,7 @@ void mcp_view_release(struct mcp_view *v)
 void mcp_outcome_release(struct mcp_outcome *o)
 {
     free(o->text);
+    json_free(o->images);
     *o = (struct mcp_outcome){0};
 }
 
@@ -71,6 +72,7 @@ struct news {
     uint64_t number; /* of the call; 0: NEWS_STATE */
     char *text;
     bool is_error;
+    struct json *images;
 };
 
 static void free_order(void *item)
@@ -85,6 +87,7 @@ static void free_news(void *item)
 {
     struct news *n = item;
     free(n->text);
+    json_free(n->images);
     free(n);
 }
 
@@ -135,7 +138,7 @@ void mcp_tell_progress(struct mcp_client *c, const char *line)
 {
     enum { WAITING_MAX = 64 }; /* that the caller has not read */
     if (c->call.number && mailbox_count(c->news, NULL) < WAITING_MAX)
-        tell(c, &(struct news){NEWS_PROGRESS, c->call.number, mem_strdup(line), false});
+        tell(c, &(struct news){NEWS_PROGRESS, c->call.number, mem_strdup(line), false, NULL});
 }
 
 static void set_asks(struct mcp_client *c, bool asks)
@@ -148,7 +151,7 @@ static void set_asks(struct mcp_client *c, bool asks)
 void mcp_tell_question(struct mcp_client *c, const struct json *requests)
 {
     set_asks(c, true);
-    tell(c, &(struct news){NEWS_QUESTION, c->call.number, json_print(requests), false});
+    tell(c, &(struct news){NEWS_QUESTION, c->call.number, json_print(requests), false, NULL});
 }
 
 void mcp_take_back_question(struct mcp_client *c)
@@ -170,14 +173,14 @@ static void end_call(struct mcp_client *c, const struct news *news)
     tell(c, news);
 }
 
-void mcp_tell_result(struct mcp_client *c, char *text, bool is_error)
+void mcp_tell_result(struct mcp_client *c, const struct mcp_outcome *o)
 {
-    end_call(c, &(struct news){NEWS_RESULT, c->call.number, text, is_error});
+    end_call(c, &(struct news){NEWS_RESULT, c->call.number, o->text, o->is_error, o->images});
 }
 
 void mcp_tell_failure(struct mcp_client *c, const char *why)
 {
-    end_call(c, &(struct news){NEWS_FAILURE, c->call.number, mem_strdup(why), true});
+    end_call(c, &(struct news){NEWS_FAILURE, c->call.number, mem_strdup(why), true, NULL});
 }
 
 void mcp_add_log(struct mcp_client *c, const char *bytes, size_t len)
@@ -565,10 +568,11 @@ bool mcp_client_call(struct mcp_client *c, enum mcp_ask what, const char *name,
         }
         bool has_result = n->what == NEWS_RESULT;
         if (has_result)
-            *out = (struct mcp_outcome){.text = n->text, .is_error = n->is_error};
+            *out = (struct mcp_outcome){n->text, n->images, n->is_error};
         else
             err_set(e, ERR_AGENT_ERROR, "%s: %s", server, n->text);
         n->text = has_result ? NULL : n->text;
+        n->images = NULL;
         free_news(n);
         return has_result;
     }

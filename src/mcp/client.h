@@ -128,8 +128,10 @@ struct mcp_asker {
 void mcp_client_set_asker(struct mcp_client *c, const struct mcp_asker *asker);
 
 struct mcp_outcome {
-    char *text;    /* valid UTF-8, for the model; not NULL */
-    bool is_error; /* the tool says that it failed */
+    char *text;          /* valid UTF-8, for the model; not NULL */
+    struct json *images; /* [{data: Base64}] of those for which the text has "[image 64×64 png 1
+                            kB]"; NULL: none */
+    bool is_error;       /* the tool says that it failed */
 };
 void mcp_outcome_release(struct mcp_outcome *o);
 

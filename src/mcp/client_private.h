@@ -123,7 +123,7 @@ void mcp_tell_question(struct mcp_client *c, const struct json *requests);
 void mcp_take_back_question(struct mcp_client *c); /* nobody waits for the answer */
 
 /* Ends the call: with a result, or with the reason why there is none. */
-void mcp_tell_result(struct mcp_client *c, char *text, bool is_error); /* takes the text */
+void mcp_tell_result(struct mcp_client *c, const struct mcp_outcome *o); /* takes its members */
 void mcp_tell_failure(struct mcp_client *c, const char *why);
 
 void mcp_add_log(struct mcp_client *c, const char *bytes, size_t len);
@@ -169,8 +169,8 @@ void mcp_offers_read(struct mcp_client *c);
 /* Reads them anew if the notification says that they have changed. */
 void mcp_offers_heard(struct mcp_client *c, const char *method);
 
-/* The text of a result, for the model; the caller frees. */
-char *mcp_call_text(enum mcp_ask what, const struct json *result);
+/* The result, for the model; to be released. */
+struct mcp_outcome mcp_call_outcome(enum mcp_ask what, const struct json *result);
 
 /* --- content.c --- */
 
@@ -180,9 +180,9 @@ void mcp_take_tools(struct mcp_client *c, const struct json *tools);
 /* A text of at most `max` bytes without hidden characters; NULL for none. The caller frees. */
 char *mcp_clean(const char *text, size_t max, enum utf8_clean_mode mode);
 
-/* The text of a result of tools/call, for the model: content in its order, images and sounds by
- * their kind and size, resources by their URI; the caller frees. */
-char *mcp_result_text(const struct json *result);
+/* A result of tools/call, for the model: content in its order, sounds by their kind and size,
+ * resources by their URI; images likewise, or with `images` of their own. To be released. */
+struct mcp_outcome mcp_result(const struct json *result, bool images);
 
 /* --- the connection, from its beginning to its end --- */
 void mcp_run_stdio(struct mcp_client *c); /* stdio.c */

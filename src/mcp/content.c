@@ -3,9 +3,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/entropy.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "mcp/client_private.h"
+#include "provider/outgoing.h"
 
 char *mcp_clean(const char *text, size_t max, enum utf8_clean_mode mode)
 {
@@ -96,18 +99,38 @@ void mcp_take_tools(struct mcp_client *c, const struct json *tools)
     }
 }
 
-/* "[image: image/png, 1234 bytes]"; `encoded`: Base64. */
-static void add_data(struct buf *out, const char *kind, const struct json *item,
+/* The result that is being read. */
+struct reading {
+    struct buf text;
+    struct json *images; /* NULL: they are not wanted */
+};
+
+/* "[image 64×64 png 1 kB]" of an image that goes with the text, else "[image: image/png, 1234
+ * bytes, not shown]"; `encoded`: Base64. */
+static void add_data(struct reading *r, const char *kind, const struct json *item,
                      const char *encoded)
 {
+    enum { IMAGES_MAX = 20 };
+    AUTO(buf_release) struct buf bytes;
+    struct buf *out = &r->text;
+    struct image_facts facts;
+    buf_init(&bytes, IMAGE_MAX_BYTES);
+    if (r->images && encoded && json_len(r->images) < IMAGES_MAX &&
+        base64_decode(encoded, &bytes) && image_facts(bytes.data, bytes.len, &facts)) {
+        auto_free char *size = image_size_text(&facts);
+        buf_addf(out, "[image %s]", size);
+        json_push(r->images, json_pack("{data:s}", encoded));
+        return;
+    }
     auto_free char *type = mcp_clean(json_get_string(item, "mimeType"), 80, UTF8_ONE_LINE);
     size_t len = encoded ? strlen(encoded) : 0;
     buf_addf(out, "[%s: %s, %zu bytes, not shown]", kind, type ? type : "unknown type",
              len / 4 * 3);
 }
 
-static void add_resource(struct buf *out, const struct json *resource)
+static void add_resource(struct reading *r, const struct json *resource)
 {
+    struct buf *out = &r->text;
     const char *text = json_get_string(resource, "text"), *blob = json_get_string(resource, "blob");
     const char *uri = json_get_string(resource, "uri");
     buf_addf(out, "[resource %s]", uri ? uri : "without a URI");
@@ -115,7 +138,7 @@ static void add_resource(struct buf *out, const struct json *resource)
     if (text)
         buf_addstr(out, text);
     else
-        add_data(out, "data", resource, blob);
+        add_data(r, "data", resource, blob);
 }
 
 static void add_link(struct buf *out, const struct json *link)
@@ -130,35 +153,42 @@ static void add_link(struct buf *out, const struct json *link)
     buf_addch(out, ']');
 }
 
-char *mcp_result_text(const struct json *result)
+struct mcp_outcome mcp_result(const struct json *result, bool images)
 {
-    struct buf out = BUF_INIT;
+    AUTO(json_free_local) struct json *found = json_new_array();
+    struct reading r = {.text = BUF_INIT, .images = images ? found : NULL};
+    struct buf *out = &r.text;
     const struct json *structured = json_get(result, "structuredContent");
     bool text = false;
     for (const struct json *i = json_first(json_get(result, "content")); i; i = json_next(i)) {
         const char *type = json_get_string(i, "type");
         type = type ? type : "";
-        if (out.len > 0)
-            buf_addch(&out, '\n');
+        if (out->len > 0)
+            buf_addch(out, '\n');
         if (strcmp(type, "text") == 0) {
             text = true;
-            buf_addstr(&out, json_get_string(i, "text") ? json_get_string(i, "text") : "");
+            buf_addstr(out, json_get_string(i, "text") ? json_get_string(i, "text") : "");
         } else if (strcmp(type, "image") == 0 || strcmp(type, "audio") == 0) {
-            add_data(&out, type, i, json_get_string(i, "data"));
+            add_data(&r, type, i, json_get_string(i, "data"));
         } else if (strcmp(type, "resource_link") == 0) {
-            add_link(&out, i);
+            add_link(out, i);
         } else if (strcmp(type, "resource") == 0) {
-            add_resource(&out, json_get(i, "resource"));
+            add_resource(&r, json_get(i, "resource"));
         } else {
-            buf_addstr(&out, "[content of an unknown type]");
+            buf_addstr(out, "[content of an unknown type]");
         }
     }
     /* The text is the same data, for clients that read no other. */
     if (structured && !text) {
         auto_free char *json = json_print(structured);
-        buf_addf(&out, "%s%s", out.len > 0 ? "\n" : "", json);
+        buf_addf(out, "%s%s", out->len > 0 ? "\n" : "", json);
     }
-    if (out.len == 0)
-        buf_addstr(&out, "(no content)");
-    return buf_take(&out);
+    if (out->len == 0)
+        buf_addstr(out, "(no content)");
+    struct mcp_outcome outcome = {buf_take(out), NULL, json_get_bool(result, "isError", false)};
+    if (json_first(found)) {
+        outcome.images = found;
+        found = NULL;
+    }
+    return outcome;
 }

@@ -346,8 +346,8 @@ static void on_called(void *client, const struct json *result, const struct rpc_
         take_requests(c, result);
     } else {
         c->deaths = 0;
-        mcp_tell_result(c, mcp_call_text(c->call.what, result),
-                        json_get_bool(result, "isError", false));
+        const struct mcp_outcome outcome = mcp_call_outcome(c->call.what, result);
+        mcp_tell_result(c, &outcome);
     }
 }
 

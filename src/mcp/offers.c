@@ -228,10 +228,10 @@ static void add_message(struct json *all, const struct json *message)
         json_push(all, json_clone(v));
 }
 
-char *mcp_call_text(enum mcp_ask what, const struct json *result)
+struct mcp_outcome mcp_call_outcome(enum mcp_ask what, const struct json *result)
 {
     if (what == MCP_CALL_TOOL)
-        return mcp_result_text(result);
+        return mcp_result(result, true);
     const bool prompt = what == MCP_GET_PROMPT;
     AUTO(json_free_local) struct json *same = json_new_object();
     struct json *all = json_new_array();
@@ -246,5 +246,5 @@ char *mcp_call_text(enum mcp_ask what, const struct json *result)
         json_push(all, resource);
     }
     json_set(same, "content", all);
-    return mcp_result_text(same);
+    return mcp_result(same, !prompt);
 }

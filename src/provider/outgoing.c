@@ -18,7 +18,7 @@ struct outgoing {
     VEC(struct message *)
     read; /* from message first_read on; NULL: not read, or not needed to be */
     size_t first_read;
-    VEC(struct block *) forms; /* texts in place of images; owned */
+    VEC(struct block *) made; /* texts in place of images, or before them; owned */
 };
 
 /* The message with its blocks, which stay until no turn has them. */
@@ -92,21 +92,27 @@ static bool is_sent(struct outgoing *out, size_t at, const struct block *block)
         return m->role == ROLE_ASSISTANT && is_answered(out, at, block);
     case BLOCK_TOOL_RESULT:
         return true;
-    case BLOCK_IMAGE:
-        return m->role == ROLE_USER;
+    case BLOCK_IMAGE: /* the result of a tool has a text for it */
+        return m->role == ROLE_USER || (m->role == ROLE_TOOL && out->request->eyes == EYES_SEE);
     }
     return false;
 }
 
+/* A block that lasts as long as the request; takes the text. */
+static const struct block *make_text(struct outgoing *out, char *text)
+{
+    struct block *block = mem_alloc(sizeof *block);
+    *block = (struct block){.type = BLOCK_TEXT, .text = text};
+    vec_push(&out->made, block);
+    return block;
+}
+
 static void add(struct outgoing *out, enum role role, size_t at, const struct block *block)
 {
-    if (block->type == BLOCK_IMAGE && out->request->no_images) {
+    if (block->type == BLOCK_IMAGE && out->request->eyes == EYES_NONE) {
         struct buf text = BUF_INIT;
-        struct block *form = mem_alloc(sizeof *form);
         image_add_text(&text, block);
-        *form = (struct block){.type = BLOCK_TEXT, .text = buf_take(&text)};
-        vec_push(&out->forms, form);
-        block = form;
+        block = make_text(out, buf_take(&text));
     }
     if (out->turns.len == 0 || vec_last(&out->turns).role != role)
         vec_push(&out->turns, (struct outgoing_turn){.role = role, .first = at});
@@ -114,7 +120,7 @@ static void add(struct outgoing *out, enum role role, size_t at, const struct bl
 }
 
 /* The results of a tool message with a call go first: those without one become the user's, and must
- * not stand between. */
+ * not stand between. So do images of results, for which most dialects have no other place. */
 static void add_message(struct outgoing *out, size_t at)
 {
     const struct message *m = message_at(out, at);
@@ -126,8 +132,13 @@ static void add_message(struct outgoing *out, size_t at)
             bool answer = tool && b->type == BLOCK_TOOL_RESULT &&
                           ROLE_AT(out, caller) == ROLE_ASSISTANT &&
                           has_block(out, caller, BLOCK_TOOL_CALL, b);
-            if (is_sent(out, at, b) && answer == (pass == 0))
-                add(out, answer ? ROLE_TOOL : tool ? ROLE_USER : m->role, at, b);
+            if (!is_sent(out, at, b) || answer != (pass == 0))
+                continue;
+            if (tool && b->type == BLOCK_IMAGE)
+                add(out, ROLE_USER, at,
+                    make_text(out, mem_printf("[an image of the result of the tool %s]",
+                                              b->name ? b->name : "")));
+            add(out, answer ? ROLE_TOOL : tool ? ROLE_USER : m->role, at, b);
         }
 }
 
@@ -198,11 +209,11 @@ void outgoing_body_messages(struct outgoing_body *b, const struct request *reque
         drop_read(&out, end);
     }
     drop_read(&out, out.first_read + out.read.len);
-    for (size_t i = 0; i < out.forms.len; i++) {
-        block_release(out.forms.items[i]);
-        free(out.forms.items[i]);
+    for (size_t i = 0; i < out.made.len; i++) {
+        block_release(out.made.items[i]);
+        free(out.made.items[i]);
     }
-    vec_release(&out.forms);
+    vec_release(&out.made);
     vec_release(&out.turns);
     vec_release(&out.read);
 }

@@ -12,7 +12,8 @@
 #include "provider/provider.h"
 
 /* Adjacent messages of one role, as one.
- *   USER       TEXT, IMAGE; TOOL_RESULT whose call is not there: write outgoing_orphan() as text
+ *   USER       TEXT, IMAGE; TOOL_RESULT whose call is not there: write outgoing_orphan() as text;
+ *              the images of tool results behind their turn
  *   ASSISTANT  TEXT, REASONING, TOOL_CALL; no turn ends without an answer to each of its calls
  *   TOOL       TOOL_RESULT, right after the turn that called
  *   SYSTEM     TEXT

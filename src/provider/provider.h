@@ -37,6 +37,9 @@ struct tool_spec {
     bool by_provider;   /* the provider runs it, under this name */
 };
 
+/* Whether a model takes images. */
+enum model_eyes { EYES_UNKNOWN, EYES_NONE, EYES_SEE };
+
 struct request {
     const char *model;
     const char *system; /* NULL or "": none */
@@ -48,7 +51,7 @@ struct request {
     struct message_source *source; /* of those without blocks; NULL: all have them */
     const struct tool_spec *tools;
     size_t tool_count;
-    bool no_images;         /* the model takes none: texts stand for them */
+    enum model_eyes eyes;   /* NONE: texts stand for images; those of tools go to eyes that SEE */
     int64_t max_output;     /* tokens; always > 0 */
     const char *effort;     /* one of models_efforts(); NULL: not sent */
     int64_t window;         /* tokens; 0 unknown */
@@ -155,9 +158,6 @@ extern const struct provider *const providers[];
 extern const struct provider provider_anthropic, provider_openai, provider_ollama;
 extern const struct provider provider_offline; /* quotes, without a model */
 const struct provider *provider_find(const char *name);
-
-/* Whether a model takes images. */
-enum model_eyes { EYES_UNKNOWN, EYES_NONE, EYES_SEE };
 
 struct model_facts {
     int64_t window;       /* tokens; 0 unknown */

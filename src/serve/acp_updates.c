@@ -108,12 +108,40 @@ void acp_tool_call_write(struct json_out *o, const struct acp_tool_call *call)
         json_out_string(o, call->args ? call->args : "");
 }
 
-/* The member content: what the tool gave. A fence keeps a text that is no Markdown as it is. */
-static void write_result(struct json_out *o, const char *result)
+/* The member content: a link to the file of an image. */
+static void write_link(struct json_out *o, const struct json *image)
+{
+    const char *place = json_get_string(image, "text"), *name = strrchr(place, '/');
+    auto_free char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
+    json_out_pack(o, "content:{type:'resource_link' uri:s name:s mimeType:s}", uri,
+                  name && name[1] ? name + 1 : place, json_get_string(image, "media_type"));
+}
+
+static bool is_image(const struct json *block)
+{
+    const char *type = json_get_string(block, "type");
+    return type && strcmp(type, "image") == 0 && json_get_string(block, "text");
+}
+
+/* The member content: what the tool gave, and its images (JSON; NULL: none). A fence keeps a text
+ * that is no Markdown as it is. */
+static void write_result(struct json_out *o, const char *result, const char *images)
 {
     AUTO(buf_release) struct buf fenced = BUF_INIT;
+    AUTO(json_free_local)
+    struct json *list = images ? json_parse(images, strlen(images), NULL) : NULL;
     attached_file_fence(&fenced, result, strlen(result));
-    json_out_pack(o, "content:[{type:'content' content:{type:'text' text:s}}]", fenced.data);
+    json_out_name(o, "content");
+    json_out_open(o, '[');
+    json_out_pack(o, "{type:'content' content:{type:'text' text:s}}", fenced.data);
+    for (const struct json *i = json_first(list); i; i = json_next(i))
+        if (is_image(i)) {
+            json_out_open(o, '{');
+            json_out_member(o, "type", "content");
+            write_link(o, i);
+            json_out_close(o, '}');
+        }
+    json_out_close(o, ']');
 }
 
 /* The member content, a diff. Its texts show invisible characters, as the preview
@@ -138,7 +166,7 @@ void acp_tool_call_write_preview(struct json_out *o, const struct acp_tool_call 
                                  const char *preview, const struct file_change *change)
 {
     if (!write_change(o, call, change) && preview)
-        write_result(o, preview);
+        write_result(o, preview, NULL);
 }
 
 /* --- one update ------------------------------------------------------------------------------- */
@@ -272,15 +300,13 @@ static void turn_started(struct acp_telling *t, const struct event *ev)
     const char *attachments = ev->attachments ? ev->attachments : "";
     AUTO(json_free_local) struct json *images = json_parse(attachments, strlen(attachments), NULL);
     for (const struct json *i = json_first(images); i; i = json_next(i)) {
-        const char *place = json_get_string(i, "text");
-        const char *name = place ? strrchr(place, '/') : NULL;
-        const char *type = json_get_string(i, "type");
-        if (!place || !type || strcmp(type, "image") != 0)
+        struct update u;
+        if (!is_image(i))
             continue;
-        auto_free char *uri = *place == '/' ? acp_path_to_uri(place) : mem_strdup(place);
-        tell(t, "user_message_chunk",
-             "messageId:s content:{type:'resource_link' uri:s name:s mimeType:s}", id, uri,
-             name && name[1] ? name + 1 : place, json_get_string(i, "media_type"));
+        struct json_out *o = begin(&u, "user_message_chunk");
+        json_out_member(o, "messageId", id);
+        write_link(o, i);
+        send(t, &u);
     }
 }
 
@@ -416,7 +442,7 @@ void acp_tell_output(struct acp_telling *t, const struct notice *n)
     utf8_add_output(&c->output, n->detail, OUTPUT_BYTES);
     struct json_out *o = begin(&u, "tool_call_update");
     json_out_member(o, "toolCallId", c->told);
-    write_result(o, c->output.data);
+    write_result(o, c->output.data, NULL);
     send(t, &u);
 }
 
@@ -430,7 +456,7 @@ static void tool_execution_completed(struct acp_telling *t, const struct event *
     struct json_out *o = begin(&u, "tool_call_update");
     json_out_pack(o, "toolCallId:s status:s", c->told, ev->flag ? "failed" : "completed");
     if (!c->terminal && !write_change(o, &call, &ev->change)) /* the client keeps a terminal */
-        write_result(o, ev->text ? ev->text : "");
+        write_result(o, ev->text ? ev->text : "", ev->attachments);
     if (ev->change.line > 0) /* a part of a long file */
         write_location(o, &call, ev->change.line);
     json_out_member(o, "rawOutput", ev->text);

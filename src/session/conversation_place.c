@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/paths.h"
 #include "compact/mode.h"
@@ -427,4 +427,35 @@ bool conversation_opens_for(struct conversation *c, const struct operation_reque
     else /* an operation that needs a model reports the error */
         backend_forget(&c->backend);
     return true;
+}
+
+char *conversation_keep_images(void *conversation, const char *tool, const struct json *images)
+{
+    struct conversation *c = conversation;
+    AUTO(catalog_release) struct catalog catalog = {0};
+    AUTO(json_free_local) struct json *kept = json_new_array();
+    struct image_limits most = limits_of(&c->backend);
+    catalog_borrow(&catalog, c->store, c->journal.directory, c->journal.info.id);
+    auto_free char *directory = projection_directory(&catalog, c->journal.info.id);
+    (void)eyes_of(c); /* the next request looks whether they are known */
+    for (const struct json *v = json_first(images); v && directory; v = json_next(v)) {
+        struct session_image image;
+        struct image_facts facts;
+        struct error e;
+        if (most.count > 0 && json_len(kept) >= (size_t)most.count)
+            break;
+        if (!image_file_add(directory, json_get_string(v, "data"), &image, &e)) {
+            log_line(LOG_ERROR, "an image of %s is not kept: %s", tool, e.text);
+            continue;
+        }
+        auto_free char *path = image.path, *type = image.media_type;
+        if (!image_file_facts(path, &facts) || !image_fits(c, tool, &facts, &e)) {
+            unlink(path);
+            continue;
+        }
+        auto_free char *size = image_size_text(&facts);
+        json_push(kept, json_pack("{type:'image' name:s text:s media_type:s id:s}", tool, path,
+                                  type, size));
+    }
+    return json_first(kept) ? json_print(kept) : NULL;
 }

@@ -200,6 +200,10 @@ bool conversation_place_images(const struct conversation *c, const char *given, 
  * the blocks of the others their sizes. May ask the server. `attachments` (JSON) is replaced. */
 bool conversation_check_images(struct conversation *c, char **attachments, struct error *e);
 
+/* keep_images() of struct agent: leaves out what the model's provider does not take, and all where
+ * the session has no directory. May ask the server whether the model takes images. */
+char *conversation_keep_images(void *conversation, const char *tool, const struct json *images);
+
 /* The settings of the session that was opened; the level of its tools, as [chat] tools. */
 void conversation_read_settings(struct conversation *c);
 const char *conversation_offer(const struct conversation *c);

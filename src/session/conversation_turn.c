@@ -401,7 +401,7 @@ struct agent conversation_agent(struct conversation *c)
     agent.endpoint = &b->choice.endpoint;
     agent.http = b->http;
     agent.model = b->choice.model;
-    agent.no_images = b->facts.eyes == EYES_NONE;
+    agent.eyes = &b->facts.eyes;
     agent.watched = c->engine->options.can_ask;
     agent.session_id = c->journal.info.id;
     agent.origin = c->origin;
@@ -421,6 +421,7 @@ struct agent conversation_agent(struct conversation *c)
         agent.recall = conversation_recall;
     agent.ask = ask;
     agent.show = show_output;
+    agent.keep_images = conversation_keep_images;
     agent.elicit = c->engine->options.can_ask && !c->engine->options.nobody_allows ? elicit : NULL;
     agent.context = c;
     conversation_equip(c, &agent);
