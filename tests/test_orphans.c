@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "config/permissions.h"
 #include "index/graph_file.h"
 #include "session/capability.h"
 #include "session/health.h"
@@ -88,6 +89,16 @@ FIXTURE(set_up, tear_down);
 
 TEST(test_a_store_in_order_has_none)
 {
+    expect_orphans("");
+}
+
+/* Files that other parts keep in the same directory. */
+TEST(test_permissions_and_plugins_are_ours)
+{
+    struct error fault = {0};
+    assert_ok(permissions_set("/project", "write_file", true, &fault), fault);
+    put("", "plugins.json");
+    put("plugins", "data");
     expect_orphans("");
 }
 

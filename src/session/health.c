@@ -261,7 +261,8 @@ static void look_at_lock(struct search *s, int folder, const char *name)
 
 static void look_at_file(struct search *s, const char *name)
 {
-    static const char *const folders[] = {"sessions", "locks"};
+    static const char *const ours[] = {"sessions", "locks", "permissions.json", "plugins.json",
+                                       "plugins"};
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     static const char begun[] = "import."; /* then six letters of mkstemp() */
     static const enum orphan_kind graphs[] = {[GRAPH_FILE_LEFT] = ORPHAN_GRAPH,
@@ -273,7 +274,7 @@ static void look_at_file(struct search *s, const char *name)
     if (graph == GRAPH_FILE_NONE)
         graph = corpora_file_kind(&s->known->corpora_models, name);
     if ((of_database && is_one_of(rest, endings, sizeof endings / sizeof *endings)) ||
-        is_one_of(name, folders, 2) || graph == GRAPH_FILE_USED)
+        is_one_of(name, ours, sizeof ours / sizeof *ours) || graph == GRAPH_FILE_USED)
         return;
     if (graph != GRAPH_FILE_NONE)
         add(s, graphs[graph], "", name);
