@@ -62,6 +62,7 @@ SUITE_TESTS = \
 	tests/test_charset.c \
 	tests/test_catalog.c \
 	tests/test_clipboard.c \
+	tests/test_welcome.c \
 	tests/test_chunk.c \
 	tests/test_choose.c \
 	tests/test_cli.c \

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "session/catalog.h"
 #include "tests/program.h"
 #include "tests/suite.h"
@@ -16,8 +17,10 @@ static const struct step *own_steps;
 
 int scene_setup(void **state)
 {
-    if (support_setup(state) != 0)
+    struct error e;
+    if (support_setup(state) != 0 || !paths_make_dir(support_path(".local/state/tiro"), &e))
         return -1;
+    support_write(support_path(".local/state/tiro/welcomed"), ""); /* the hint stays as it is */
     server = model_server_start();
     setenv("ANTHROPIC_BASE_URL", model_server_url(server), 1);
     setenv("ANTHROPIC_API_KEY", SCENE_KEY, 1);

@@ -51,8 +51,9 @@ static void compare(struct screen *s, const char *name)
 
 TEST(an_empty_chat)
 {
+    setenv("XDG_STATE_HOME", support_path("state"), 1); /* no message was sent from there */
     struct screen *s = scene_open(24, 80, NULL);
-    see(s, "Message, or / for commands", "memory on ─", "claude");
+    see(s, "Message, or / for commands", "memory and inbox", "memory on ─", "claude");
     compare(s, "empty");
 }
 

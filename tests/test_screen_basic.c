@@ -52,6 +52,17 @@ TEST(a_skill_is_a_command)
          "pdf  (ready, ");
 }
 
+TEST_IF(capability_store() && capability_memory(), an_empty_session_tells_what_there_is)
+{
+    setenv("XDG_STATE_HOME", support_path("state"), 1); /* no message was sent from there */
+    support_write(support_path("AGENTS.md"), "Be brief.\n");
+    play("=open", "F4        in use: AGENTS.md", "@ files, ! shell commands, F2 memory and inbox",
+         "!continues", "=exchange Remember that lilies are white.|Noted.", "!! shell commands",
+         ":/new<enter>", "F5        continues \"Remember that", "/learned  1 proposal in the inbox",
+         ":<f5>", "Noted.", "=leave", "=open 10 40", "continues \"Remember that", "inbox",
+         "in use: AGENTS", "> Message, or / for commands", "!@ files", ":<f5>", "Noted.", "=leave");
+}
+
 PLAY(a_paste_of_many_lines_does_not_send, "=open",
      "=paste one\ntwo\nthree\nfour\n\033[31mfive\nlast of the paste\n", "last of the paste",
      "=requests 0", ":and typed", "and typed", "=requests 0", ":<enter>", HELLO,

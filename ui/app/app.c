@@ -135,6 +135,7 @@ void app_init(struct app *app, const struct ui_options *options)
     atomic_init(&app->errands->users, 1);
     keymap_init(&app->keymap);
     session_info_init(&app->session);
+    session_info_init(&app->welcome.newest);
     app->meters.cost = -1;
     app->meters.total = USAGE_UNKNOWN;
     app->fresh = true;
@@ -194,6 +195,8 @@ void app_release(struct app *app)
     drop_errands(app->errands);
     keymap_release(&app->keymap);
     session_info_release(&app->session);
+    session_info_release(&app->welcome.newest);
+    free(app->welcome.files);
     session_list_release(&app->sessions);
     for (size_t i = 0; i < app->models.len; i++)
         shape_release(operation_models_list.result, &app->models.items[i]);
@@ -391,11 +394,12 @@ void app_next_session(struct app *app)
         if (strcmp(b->id, app->session.id) != 0 && (!next || (b->waits && !next->waits)))
             next = b;
     }
-    if (!next && (!*app->left || strcmp(app->left, app->session.id) == 0)) {
+    const char *left = *app->left || !app->fresh ? app->left : app->welcome.newest.id;
+    if (!next && (!*left || strcmp(left, app->session.id) == 0)) {
         app_note_briefly(app, STYLE_NOTE, "%s", _("No other conversation is working."));
         return;
     }
-    auto_free char *id = mem_strdup(next ? next->id : app->left);
+    auto_free char *id = mem_strdup(next ? next->id : left);
     app_open_session(app, id, false);
 }
 

@@ -141,6 +141,15 @@ struct learned_card {
 };
 void app_forget_cards(struct app *app);
 
+/* The facts that the lines of a session without a message tell (welcome.h). */
+struct welcome {
+    struct session_info newest; /* another one of the project; id "": none */
+    int64_t proposals;          /* that wait in the inbox */
+    char *files;                /* of instructions in use, the nearest first; NULL: none */
+    bool is_first;              /* no message was sent from this installation yet */
+    bool looked;                /* that was asked for */
+};
+
 /* A conversation that goes on while another is shown. */
 struct background_session {
     char id[UUID_LEN + 1];
@@ -193,6 +202,7 @@ struct app {
     struct view *memory;                  /* F2; in views */
     struct transcript_place jump;         /* shown once its page has come; seq 0: none */
     struct way_back way_back;
+    struct welcome welcome;
     char *find_next; /* searched once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;

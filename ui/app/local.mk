@@ -21,4 +21,5 @@ libtui_a_SOURCES += \
 	ui/app/screen.c ui/app/screen.h \
 	ui/app/slash.c ui/app/slash.h \
 	ui/app/turns.c ui/app/turns.h \
+	ui/app/welcome.c ui/app/welcome.h \
 	ui/app/ui.c

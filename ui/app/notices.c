@@ -16,6 +16,7 @@
 #include "ui/app/find.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
+#include "ui/app/welcome.h"
 #include "ui/term/term.h"
 
 /* Events */
@@ -222,7 +223,8 @@ static void take_session(struct app *app, struct notice *n)
         if (first) { /* notes of the start stay */
             change_draft(app, n->info.draft);
             say_unsent(app, &n->info);
-            cards_begin(app);
+            if (n->info.last_seq > 0) /* else the welcome tells of the inbox */
+                cards_begin(app);
         } else {
             open_session(app, &n->info);
         }
@@ -244,6 +246,8 @@ static void take_session(struct app *app, struct notice *n)
     app->activity.unmeasured = 0;
     if (app->meters.window <= 0 && !n->flag)
         app->meters.window = kept.window;
+    if (n->flag)
+        welcome_ask(app);
     if (retitled) {
         AUTO(buf_release) struct buf title = BUF_INIT;
         const char *name = app->session.title ? app->session.title : "";
@@ -409,6 +413,8 @@ static void take_answer(struct app *app, struct notice *n)
         }
         if (deleted && strcmp(app->left, id) == 0)
             app->left[0] = '\0';
+        if (app->fresh)
+            welcome_ask(app);
     }
     if (!failed && operation_answers(a, &operation_session_fork))
         app_note(app, STYLE_NOTE, "%s", _("This is a copy; the original session is unchanged."));
@@ -551,6 +557,8 @@ static void take(struct app *app, struct notice *n)
         app_touch_now(app, DIRTY_ALL);
         break;
     case NOTICE_LEARNED:
+        if (app->fresh)
+            welcome_ask_inbox(app);
         if (n->flag && n->number > 0) /* else it is of another project */
             app_note(app, STYLE_NOTE,
                      ngettext("%d item waits to be remembered; a model proposed it. /learned shows "

@@ -12,6 +12,7 @@
 #include "ui/app/clipboard.h"
 #include "ui/app/find.h"
 #include "ui/app/mentions.h"
+#include "ui/app/welcome.h"
 #include "ui/term/rows.h"
 #include "ui/term/term.h"
 #include "ui/text/editor.h"
@@ -205,9 +206,10 @@ static void draw_transcript(struct app *app, int height, bool newest)
     if (app->fresh && !newest) {
         AUTO(rows_release) struct rows welcome;
         rows_init(&welcome);
-        welcome_rows(&app->keymap, shown.body_cols, &welcome);
-        bool fits = welcome.list.len + count <= (size_t)shown.body_rows;
-        for (; fits && (size_t)at < welcome.list.len && at < height; at++)
+        welcome_rows(app, shown.body_cols,
+                     count < (size_t)shown.body_rows ? (size_t)shown.body_rows - count : 0,
+                     &welcome);
+        for (; (size_t)at < welcome.list.len && at < height; at++)
             put_row_within(shown.body_top + at, 0, shown.body_cols, &welcome, (size_t)at,
                            STYLE_TEXT);
     }
@@ -403,9 +405,10 @@ static void draw_editor(struct app *app)
         int used = put(row, 0, PROMPT_COLUMNS, i == 0 ? PROMPT : "  ", STYLE_PROMPT);
         if (view.top + (size_t)i < view.row_count)
             used += term_put_row(row, used, shown.cols - used, view.rows, view.top + (size_t)i);
-        if (i == 0 && !*editor_text(app->editor))
-            used +=
-                put_cut(row, used, shown.cols - used, _("Message, or / for commands"), STYLE_DIM);
+        if (i == 0 && !*editor_text(app->editor)) {
+            auto_free char *hint = welcome_hint(app, shown.cols - used);
+            used += put_cut(row, used, shown.cols - used, hint, STYLE_DIM);
+        }
         term_fill(row, used, shown.cols - used, STYLE_EDITOR);
     }
     editor_caret_at = (struct caret){top + view.caret_row, PROMPT_COLUMNS + view.caret_col};

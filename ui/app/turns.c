@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "session/session_operations.h"
 #include "ui/app/slash.h"
+#include "ui/app/welcome.h"
 #include "ui/view/memory_view.h"
 
 static const char before_compaction[] = "~before-compaction";
@@ -132,6 +133,7 @@ static void start_turn(struct app *app, const struct operation *o, const void *p
     app->activity.busy = true;
     app->activity.over = false;
     app->activity.started_ms = clock_mono_ms();
+    welcome_sent(app);
     forget_way_back(app);
     transcript_scroll(app->transcript, -TRANSCRIPT_ALL);
     app_touch_now(app, DIRTY_ALL);

@@ -278,33 +278,3 @@ void status_row(const struct status *s, int width, struct rows *out)
     for (int i = 0; i < PART_COUNT; i++)
         buf_release(&parts[i].text);
 }
-
-void welcome_rows(const struct keymap *keymap, int width, struct rows *out)
-{
-    const struct {
-        enum action action; /* ACTION_NONE: the text alone */
-        const char *text;
-        enum style style;
-    } lines[] = {{ACTION_NONE, _("Chat with a language model."), STYLE_TITLE},
-                 {ACTION_SEND, _("sends the message"), STYLE_DIM},
-                 {ACTION_HELP, _("all keys and commands"), STYLE_DIM},
-                 {ACTION_SESSIONS, _("earlier sessions"), STYLE_DIM},
-                 {ACTION_NONE, _("/         begins a command"), STYLE_DIM}};
-    rows_begin(out);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        AUTO(buf_release) struct buf line = BUF_INIT;
-        if (lines[i].action != ACTION_NONE) {
-            keymap_describe_first(keymap, lines[i].action, &line);
-            if (line.len == 0)
-                continue;
-            do
-                buf_addch(&line, ' ');
-            while (utf8_width(line.data, line.len) < 10);
-        }
-        buf_addstr(&line, lines[i].text);
-        rows_begin(out);
-        rows_addstr(out, "  ", STYLE_TEXT, 0);
-        rows_add_cut(out, line.data, width > 2 ? (size_t)width - 2 : 0, lines[i].style);
-    }
-    rows_begin(out);
-}

@@ -53,8 +53,4 @@ struct status {
 /* Appends one row of at most `width` columns. */
 void status_row(const struct status *s, int width, struct rows *out);
 
-/* The quiet lines of a session in which nothing was said yet. */
-
-void welcome_rows(const struct keymap *keymap, int width, struct rows *out);
-
 #endif
