@@ -198,10 +198,30 @@ TEST_IF(capability_store(), a_provider_has_limits_of_images)
     AUTO(engine_free_local) struct engine *s = engine_new(&options);
     support_write(support_path("wide.png"), big);
     refuses(s, "wide.png", "has a side of more than the 8000 pixels that Anthropic takes");
-    while (large.len < 6 << 20)
+    big[16] = big[17] = big[20] = big[21] = 0; /* 16448 pixels, below: 3904 */
+    big[18] = big[22] = 0x0f;
+    while (large.len < 7 << 20)
+        buf_add(&large, big, sizeof big - 1);
+    assert_true(paths_write_file(support_path("0.png"), large.data, large.len, &e));
+    while (large.len < 8 << 20)
         buf_add(&large, big, sizeof big - 1);
     assert_true(paths_write_file(support_path("large.png"), large.data, large.len, &e));
-    refuses(s, "large.png", "png 6.2 MB) is larger than the 5 MB that Anthropic takes");
+    refuses(s, "large.png", "png 8.3 MB) is larger than the 7.5 MB that Anthropic takes");
+
+    const char *names[21];
+    for (int i = 0; i < 21; i++) {
+        names[i] = support_text("%d.png", i);
+        if (i > 0)
+            assert_int_equal(link(support_path("0.png"), support_path(names[i])), 0);
+    }
+    assert_text(say(s, "All", names, 4)->error.text, "together larger than Anthropic takes");
+    assert_true(paths_write_file(support_path("0.png"), big, sizeof big - 1, &e));
+    for (int i = 1; i < 21; i++) {
+        assert_int_equal(unlink(support_path(names[i])), 0);
+        assert_int_equal(link(support_path("0.png"), support_path(names[i])), 0);
+    }
+    assert_text(say(s, "All", names, 21)->error.text,
+                "more than the 2000 pixels that Anthropic takes of so many images");
     unsetenv("ANTHROPIC_API_KEY");
     unsetenv("ANTHROPIC_BASE_URL");
 }

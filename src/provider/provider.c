@@ -29,7 +29,16 @@ const struct provider provider_anthropic = {
     .command = CONFIG_ANTHROPIC_API_KEY_COMMAND,
     .file_signs = {CONFIG_ANTHROPIC_API_KEY, CONFIG_ANTHROPIC_API_KEY_COMMAND, PROVIDER_NO_KEY},
     .variable_signs = {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
-    .images = {.bytes = 5 * 1024 * 1024, .count = 100, .side = 8000},
+    /* platform.claude.com/docs/en/build-with-claude/vision, General limits: 8000 pixels, 2000 with
+     * more than 20 images; 100 images with a window of 200k tokens, 600 with a larger one; 32 MB a
+     * request. The limit of one image counts its base64: servers refused more than 5 MB until May
+     * 2026, more than 10 MB since July, which are 7.5 MB of a file. */
+    .images = {.bytes = (int64_t)10 * 1024 * 1024 / 4 * 3,
+               .request = (int64_t)32 * 1024 * 1024,
+               .count = 100,
+               .side = 8000,
+               .many = 20,
+               .many_side = 2000},
     .complete = anthropic_complete,
     .window = anthropic_window,
     .models = anthropic_models,

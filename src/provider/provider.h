@@ -113,9 +113,12 @@ void provider_names_release(struct provider_names *n);
 
 /* Limits that a provider documents for images; 0: it documents none. */
 struct image_limits {
-    int64_t bytes; /* of one */
-    int count;     /* in one request */
-    int side;      /* pixels of the longer side */
+    int64_t bytes;   /* of one */
+    int64_t request; /* of all in a request, as base64 */
+    int count;       /* in a request */
+    int side;        /* pixels of the longer side */
+    int many;        /* with more images than these in a request, */
+    int many_side;   /* the longer side may have so many pixels */
 };
 
 /* A row of provider.c: a dialect's functions, and the settings that lead to a server of it. The

@@ -182,23 +182,27 @@ static struct image_limits limits_of(const struct backend *b)
     return own ? b->choice.provider->images : (struct image_limits){0};
 }
 
+/* `count`: the images of the message. */
 static bool image_fits(const struct conversation *c, const char *name, const struct image_facts *f,
-                       struct error *e)
+                       int count, struct error *e)
 {
     struct image_limits most = limits_of(&c->backend);
+    bool many = most.many > 0 && count > most.many;
+    int most_side = many ? most.many_side : most.side;
     int64_t bytes = most.bytes > 0 ? most.bytes : (int64_t)IMAGE_MAX_BYTES;
     int32_t side = f->width > f->height ? f->width : f->height;
     auto_free char *size = image_size_text(f);
     if (f->bytes > bytes)
         return err_set(e, ERR_USAGE,
-                       "%.160s (%s) is larger than the %lld MB that %s takes of one image; make it "
+                       "%.160s (%s) is larger than the %.3g MB that %s takes of one image; make it "
                        "smaller",
-                       name, size, (long long)(bytes >> 20), c->backend.choice.provider->title);
-    return most.side == 0 || side <= most.side ||
+                       name, size, (double)bytes / (1 << 20), c->backend.choice.provider->title);
+    return most_side == 0 || side <= most_side ||
            err_set(e, ERR_USAGE,
-                   "%.160s (%s) has a side of more than the %d pixels that %s takes; make it "
+                   "%.160s (%s) has a side of more than the %d pixels that %s takes%s; make it "
                    "smaller",
-                   name, size, most.side, c->backend.choice.provider->title);
+                   name, size, most_side, c->backend.choice.provider->title,
+                   many ? " of so many images" : "");
 }
 
 bool conversation_check_images(struct conversation *c, char **attachments, struct error *e)
@@ -207,7 +211,15 @@ bool conversation_check_images(struct conversation *c, char **attachments, struc
     AUTO(json_free_local) struct json *list = json_parse(all, strlen(all), NULL);
     AUTO(json_free_local) struct json *sized = json_new_array();
     struct image_limits most = limits_of(&c->backend);
+    int64_t together = 0;
     int count = 0;
+    for (const struct json *v = json_first(list); v; v = json_next(v)) {
+        const char *type = json_get_string(v, "type");
+        count += type && strcmp(type, "image") == 0;
+    }
+    if (count > most.count && most.count > 0)
+        return err_set(e, ERR_USAGE, "%s takes at most %d images with a message",
+                       c->backend.choice.provider->title, most.count);
     for (const struct json *v = json_first(list); v; v = json_next(v)) {
         const char *type = json_get_string(v, "type"), *path = json_get_string(v, "text");
         const char *label = json_get_string(v, "name");
@@ -223,13 +235,16 @@ bool conversation_check_images(struct conversation *c, char **attachments, struc
                            "the model %s takes no images, and %.160s is one; leave it out, or "
                            "choose a model that does with /model",
                            c->backend.choice.model, name);
-        if (++count > most.count && most.count > 0)
-            return err_set(e, ERR_USAGE, "%s takes at most %d images with a message",
-                           c->backend.choice.provider->title, most.count);
         if (*path != '/' || !image_file_facts(path, &facts))
             continue;
-        if (!image_fits(c, name, &facts, e))
+        together += (facts.bytes + 2) / 3 * 4;
+        if (!image_fits(c, name, &facts, count, e))
             return false;
+        if (most.request > 0 && together > most.request)
+            return err_set(e, ERR_USAGE,
+                           "the images are together larger than %s takes with a message; leave "
+                           "%.160s out",
+                           c->backend.choice.provider->title, name);
         auto_free char *size = image_size_text(&facts);
         json_set_string(block, "id", size);
     }
@@ -449,7 +464,7 @@ char *conversation_keep_images(void *conversation, const char *tool, const struc
             continue;
         }
         auto_free char *path = image.path, *type = image.media_type;
-        if (!image_file_facts(path, &facts) || !image_fits(c, tool, &facts, &e)) {
+        if (!image_file_facts(path, &facts) || !image_fits(c, tool, &facts, (int)json_len(images), &e)) {
             unlink(path);
             continue;
         }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/environment.h"
@@ -27,10 +28,12 @@ enum {
     FRESH_MS = 5000   /* so long the list is not read again */
 };
 
-static const char *directory_of(const struct app *app)
+/* The same name before the session is known, so that the list stays when it becomes known. */
+static char *directory_of(const struct app *app)
 {
     const char *directory = app->session.directory;
-    return directory && *directory ? directory : ".";
+    char *path = directory && *directory ? mem_strdup(directory) : getcwd(NULL, 0);
+    return path ? path : mem_strdup(".");
 }
 
 /* --- the names that can be mentioned ---------------------------------------------------------- */
@@ -210,10 +213,11 @@ bool mentions_list(struct app *app, struct list *list, const char *typed)
     const char *slash = strrchr(typed, '/'), *home = environment_get("HOME");
     auto_free char *prefix =
         by_path ? mem_strndup(typed, slash ? (size_t)(slash - typed) + 1 : 0) : NULL;
-    auto_free char *place = !by_path || *prefix == '\0' ? mem_strdup(directory_of(app))
+    auto_free char *directory = directory_of(app);
+    auto_free char *place = !by_path || *prefix == '\0' ? mem_strdup(directory)
                             : *prefix == '/'            ? mem_strdup(prefix)
                             : *prefix == '~' && home    ? paths_join(home, prefix + 1)
-                                                        : paths_join(directory_of(app), prefix);
+                                                        : paths_join(directory, prefix);
     auto_free char *key = key_of(place, prefix);
     bool here = m->place && strcmp(m->place, key) == 0;
     if (!m->reading && (!here || clock_mono_ms() - m->read_ms > FRESH_MS)) {
@@ -340,7 +344,7 @@ void mentions_follow(struct app *app)
     if (!l)
         return;
     l->errand = (struct errand){.run = look, .done = take_looks, .release = release_looking};
-    l->directory = mem_strdup(directory_of(app));
+    l->directory = directory_of(app);
     m->looking = true;
     errand_start(app->errands, &l->errand);
 }
