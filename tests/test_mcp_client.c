@@ -241,6 +241,47 @@ TEST(a_server_that_keeps_silent_about_the_probe_gets_a_fresh_process)
     assert_int_equal(count_starts(), 2);
 }
 
+static char *eras(void)
+{
+    return support_path(".local/state/tiro/mcp-eras");
+}
+
+/* The next start, which another process may do, does not wait; another command line is asked. */
+TEST(the_era_of_a_command_is_remembered)
+{
+    for (int again = 0; again < 2; again++) {
+        START("legacy", "silent");
+        ready();
+        assert_int_equal(count_starts(), 2 + again);
+        end();
+    }
+    auto_free char *kept = support_read(eras());
+    assert_non_null(strstr(kept, " legacy\n"));
+    assert_null(strstr(kept, "mcp-server"));
+    START("legacy", "silent", "other");
+    ready();
+    assert_int_equal(count_starts(), 5);
+}
+
+/* What is remembered of a program that is another one by now costs no server. */
+TEST(a_wrong_memory_of_an_era_is_mended)
+{
+    static const char *const words[] = {"modern", "legacy"};
+    for (size_t i = 0; i < 2; i++) {
+        START(words[i]);
+        ready();
+        end();
+        auto_free char *kept = support_read(eras());
+        memcpy(strstr(kept, words[i]), words[1 - i], strlen(words[i]));
+        support_write(eras(), kept);
+        START(words[i]);
+        ready();
+        end();
+        auto_free char *mended = support_read(eras());
+        assert_int_equal(strncmp(strchr(mended, ' ') + 1, words[i], strlen(words[i])), 0);
+    }
+}
+
 /* --- the list --------------------------------------------------------------------------------- */
 
 TEST(the_list_comes_in_pages)

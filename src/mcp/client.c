@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "base/utf8.h"
 #include "mcp/client_private.h"
 
@@ -264,52 +266,62 @@ static void note_death(struct mcp_client *c)
 
 /* --- the eras of servers that were started before --------------------------------------------- */
 
-static struct {
-    pthread_mutex_t lock;
-    VEC(struct {
-        char *server; /* as key_of() has it */
-        enum mcp_era era;
-    })
-    items; /* for the life of the process */
-} eras = {.lock = PTHREAD_MUTEX_INITIALIZER};
+enum { REMEMBERED_MAX = 200, HASH_DIGITS = 16 };
 
-/* The command line or the URL. The caller frees. */
-static char *key_of(const struct mcp_server *s)
+/* "HASH legacy" of the URL, or of the command with its arguments: other ones are asked anew. */
+static char *era_line(const struct mcp_server *s, enum mcp_era era)
 {
-    struct buf key = BUF_INIT;
-    buf_addstr(&key, s->url ? s->url : s->command);
+    const char *first = s->url ? s->url : s->command;
+    uint64_t hash = mem_hash(MEM_HASH, first, strlen(first) + 1);
     for (size_t i = 0; i < s->args.len; i++)
-        buf_addf(&key, "\n%s", s->args.items[i]);
-    return buf_take(&key);
+        hash = mem_hash(hash, s->args.items[i], strlen(s->args.items[i]) + 1);
+    return mem_printf("%0*" PRIx64 " %s", HASH_DIGITS, hash,
+                      era == MCP_ERA_MODERN ? "modern" : "legacy");
 }
 
-/* Returns the era that is known; `era` becomes known unless it is MCP_ERA_UNKNOWN. */
-static enum mcp_era remember(const struct mcp_server *server, enum mcp_era era)
+/* Returns the era that is known, from a file of the newest lines. With `anew` the era is kept (or,
+ * UNKNOWN, forgotten) in place of it. A file that cannot be read or written costs the next start a
+ * question. */
+static enum mcp_era remember(const struct mcp_server *server, bool anew, enum mcp_era era)
 {
-    enum { REMEMBERED_MAX = 256 };
-    char *key = key_of(server);
-    size_t i = 0;
-    pthread_mutex_lock(&eras.lock);
-    while (i < eras.items.len && strcmp(eras.items.items[i].server, key) != 0)
-        i++;
-    if (i == eras.items.len && era != MCP_ERA_UNKNOWN && i < REMEMBERED_MAX) {
-        vec_reserve(&eras.items, i + 1);
-        eras.items.items[eras.items.len++].server = key;
-        key = NULL;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    auto_free char *directory = paths_dir(PATHS_STATE), *path = paths_join(directory, "mcp-eras");
+    auto_free char *line = era_line(server, era);
+    AUTO(buf_release) struct buf old, all = BUF_INIT;
+    enum mcp_era known = MCP_ERA_UNKNOWN;
+    int count = 0;
+    struct error e;
+    buf_init(&old, (size_t)64 * 1024);
+    pthread_mutex_lock(&lock);
+    (void)paths_read_file(path, PATHS_FILE, &old, &e);
+    if (era != MCP_ERA_UNKNOWN)
+        buf_addf(&all, "%s\n", line);
+    for (const char *at = old.data, *end; (end = strchr(at, '\n')); at = end + 1) {
+        if (strncmp(at, line, HASH_DIGITS + 1) == 0)
+            known = at[HASH_DIGITS + 1] == 'm' ? MCP_ERA_MODERN : MCP_ERA_LEGACY;
+        else if (++count < REMEMBERED_MAX)
+            buf_add(&all, at, (size_t)(end + 1 - at));
     }
-    if (i < eras.items.len && era != MCP_ERA_UNKNOWN)
-        eras.items.items[i].era = era;
-    else if (i < eras.items.len)
-        era = eras.items.items[i].era;
-    pthread_mutex_unlock(&eras.lock);
-    free(key);
-    return era;
+    if (anew && era != known &&
+        !(paths_make_dir(directory, &e) && paths_write_file(path, all.data, all.len, &e)))
+        log_line(LOG_ERROR, "the era of MCP servers is not remembered: %s", e.text);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
+void mcp_note_era(struct mcp_client *c)
+{
+    c->agreed = c->era;
+    if (c->known != c->era)
+        (void)remember(c->server, true, c->era);
+    c->known = c->era;
 }
 
 /* One connection; two, if the first one told that the server is of the older era. */
 static void connect_once(struct mcp_client *c)
 {
-    c->known = remember(c->server, MCP_ERA_UNKNOWN);
+    c->known = remember(c->server, false, MCP_ERA_UNKNOWN);
+    c->agreed = MCP_ERA_UNKNOWN;
     c->slow = false;
     do {
         c->connections++;
@@ -323,8 +335,9 @@ static void connect_once(struct mcp_client *c)
             c->slow = c->afresh = true;
         mcp_dialogue_end(c);
     } while (c->afresh && !c->ends && !c->restarts);
-    if (c->known != MCP_ERA_UNKNOWN)
-        (void)remember(c->server, c->known);
+    /* The program may be another one now. */
+    if (c->known != MCP_ERA_UNKNOWN && c->agreed == MCP_ERA_UNKNOWN && !c->ends && !c->restarts)
+        (void)remember(c->server, true, MCP_ERA_UNKNOWN);
     if (!c->ends && !c->restarts)
         note_death(c);
 }

@@ -69,7 +69,8 @@ struct mcp_client {
     bool restarts;         /* as soon as it has ended, and nothing is held against it */
     int deaths;            /* in a row, without a result of a tool between them */
     int64_t not_before_ms; /* clock_mono_ms() before which it is not started again */
-    enum mcp_era known;    /* the era of a connection before */
+    enum mcp_era known;    /* the era of a connection before, maybe of another tiro */
+    enum mcp_era agreed;   /* the era of this connection; UNKNOWN: it got no answer so far */
     struct mcp_running call;
     struct wakeup wakeup; /* `orders` */
     uint64_t connections; /* so far */
@@ -105,6 +106,9 @@ struct mcp_client {
 
 /* A client without its thread, which does nothing. */
 struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *directory);
+
+/* The server has answered in this era, which the next start begins with. */
+void mcp_note_era(struct mcp_client *c);
 
 /* Handles the orders that wait; false: the connection must stop at once. */
 bool mcp_take_orders(void *client);

@@ -116,7 +116,7 @@ static void note_server(struct mcp_client *c, const char *protocol, const struct
     c->has_tools = tools;
     mcp_offers_note(c, json_get(result, "capabilities"));
     c->listens = json_get_bool(tools, "listChanged", false);
-    c->known = c->era;
+    mcp_note_era(c);
     list(c, NULL);
 }
 
@@ -167,7 +167,9 @@ static void on_initialized(void *client, const struct json *result, const struct
     c->answers++;
     if (c->closes)
         return;
-    if (fault && c->slow) { /* it came too late to the probe, and speaks the newer era alone */
+    /* It came too late to the probe, or is another one now, and speaks the newer era alone. */
+    if (fault && (c->slow || c->known == MCP_ERA_LEGACY)) {
+        c->slow = true;
         discover(c, MCP_START_MS);
         return;
     }
@@ -523,7 +525,7 @@ void mcp_dialogue_begin(struct mcp_client *c)
     free(c->fault);
     c->fault = NULL;
     c->era = MCP_ERA_LEGACY;
-    if (c->known == MCP_ERA_LEGACY || (c->slow && c->known == MCP_ERA_UNKNOWN))
+    if (c->known == MCP_ERA_LEGACY || c->slow)
         initialize(c);
     else
         discover(c, c->known == MCP_ERA_MODERN || c->server->url ? MCP_START_MS : MCP_PROBE_MS);
