@@ -99,7 +99,7 @@ static void client_init(struct client *c, const char *url)
     *c = (struct client){.http = http_new(), .body = BUF_INIT};
     c->request = (struct http_request){.url = url,
                                        .headers = &c->headers,
-                                       .connect_timeout_ms = 5000,
+                                       .reach.connect_timeout_ms = 5000,
                                        .stall_timeout_ms = 20000,
                                        .on_read = read_ended,
                                        .context = c};
@@ -303,7 +303,7 @@ TEST(test_connecting)
     struct pollfd queued[MAX_BACKLOG];
     int listener = full_listener(&url, queued);
     client_init(&c, url);
-    c.request.connect_timeout_ms = 300;
+    c.request.reach.connect_timeout_ms = 300;
     int64_t begin = clock_mono_ms();
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_CONNECT);
@@ -314,7 +314,7 @@ TEST(test_connecting)
     assert_false(perform(&c));
     assert_int_equal(c.failure.kind, FAILURE_CONNECT);
 
-    c.request.connect_timeout_ms = 60000;
+    c.request.reach.connect_timeout_ms = 60000;
     assert_cancelled_at_once();
     end();
     for (size_t i = 0; i < MAX_BACKLOG; i++)

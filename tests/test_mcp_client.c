@@ -21,12 +21,14 @@ static struct error fault;
 static struct buf lines; /* of progress */
 
 static bool elicits; /* there is a person */
+static struct http_reach net;
 
 static int setup(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
     buf_init(&lines, 0);
     elicits = false;
+    net = (struct http_reach){"", 5000};
     int failed = support_setup(state);
     server = (struct mcp_server){.name = support_text("scripted"), .origin = "user"};
     return failed;
@@ -68,7 +70,7 @@ static void start(const char *const *words)
     for (; *words; words++)
         vec_push(&server.args, support_text("%s", *words));
     vec_push(&server.args, support_text("file=%s", starts()));
-    client = mcp_client_new(&server, support_dir(), elicits);
+    client = mcp_client_new(&server, support_dir(), &net, elicits);
 }
 #define START(...) start(TEXTS(__VA_ARGS__))
 
@@ -455,7 +457,7 @@ TEST(a_call_is_interrupted)
 TEST(a_program_that_is_not_there_is_told)
 {
     server.command = support_text("no-such-program-here");
-    client = mcp_client_new(&server, support_dir(), false);
+    client = mcp_client_new(&server, support_dir(), &net, false);
     assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS, NULL));
     look();
     assert_int_equal(view.state, MCP_FAILED);
@@ -623,7 +625,7 @@ static void reach(const struct raw_reply *replies, size_t count)
 {
     web = raw_server_start(replies, count);
     server.url = support_text("%s/mcp", raw_server_url(web));
-    client = mcp_client_new(&server, support_dir(), false);
+    client = mcp_client_new(&server, support_dir(), &net, false);
 }
 #define REACH(...)                                                                                 \
     reach((const struct raw_reply[]){__VA_ARGS__},                                                 \
@@ -776,6 +778,35 @@ TEST(a_server_that_wants_a_login_is_explained)
     look();
     assert_int_equal(view.state, MCP_FAILED);
     assert_non_null(strstr(view.error, support_text("'npx mcp-remote %s'", server.url)));
+}
+
+/* [provider] ca_file holds for servers of tools, too. */
+TEST(certificates_are_those_of_the_configuration)
+{
+    web = raw_server_start(&(struct raw_reply){.begin = ""}, 1);
+    server.url = support_text("https%s/mcp", strchr(raw_server_url(web), ':'));
+    net.ca_file = support_path("none.pem");
+    client = mcp_client_new(&server, support_dir(), &net, false);
+    assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS * support_patience(), NULL));
+    look();
+    assert_int_equal(view.state, MCP_FAILED);
+    assert_non_null(strstr(view.error, "none.pem"));
+    assert_non_null(strstr(view.error, "[provider] ca_file"));
+}
+
+/* And so does the proxy of the environment. */
+TEST(a_server_is_reached_through_the_proxy)
+{
+    const struct raw_reply reply = {
+        .begin = answer_to(1, "{'supportedVersions':['2026-07-28'],'capabilities':{}}")};
+    web = raw_server_start(&reply, 1);
+    setenv("http_proxy", raw_server_url(web), 1);
+    server.url = support_text("http://tools.invalid/mcp");
+    client = mcp_client_new(&server, support_dir(), &net, false);
+    ready();
+    end();
+    unsetenv("http_proxy");
+    heard("POST http://tools.invalid/mcp HTTP/1.1\r\n");
 }
 
 TEST(the_headers_command_gives_a_bearer)

@@ -131,8 +131,8 @@ TEST(arguments_are_given_by_place_or_name)
     const struct wakeup never = {.fd = -1};
     struct error e;
     mcp_servers_read(support_dir(), NULL, &servers);
-    struct mcp_client *client =
-        mcp_client_new(mcp_servers_find(&servers, "s"), support_dir(), false);
+    struct mcp_client *client = mcp_client_new(mcp_servers_find(&servers, "s"), support_dir(),
+                                               &(struct http_reach){NULL, 0}, false);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(buf_release) struct buf out = BUF_INIT;
         bool ok = mcp_prompt_open(client, "s:greet", rows[i].words, &never, &out, &e);

@@ -212,7 +212,7 @@ static bool show(struct fetching *f, const struct http_reply *reply, struct buf 
 static bool fetch(struct fetching *f, struct http *http, struct http_reply *reply, struct buf *out)
 {
     const struct http_request request = {.url = f->url,
-                                         .connect_timeout_ms = CONNECT_MS,
+                                         .reach.connect_timeout_ms = CONNECT_MS,
                                          .stall_timeout_ms = INT32_MAX, /* the deadline counts */
                                          .may_connect = may_connect,
                                          .on_body = take,

@@ -52,7 +52,8 @@ struct tool_mcp *tool_mcp_new(const char *directory, const struct wakeup *wakeup
     return m;
 }
 
-void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers, bool elicits)
+void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers, const struct http_reach *reach,
+                    bool elicits)
 {
     m->begun = true;
     m->servers = *servers;
@@ -61,7 +62,7 @@ void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers, bool elicit
         const struct mcp_server *s = &m->servers.items[i];
         if (!s->fault && !s->disabled)
             vec_push(&m->started,
-                     (struct server){mcp_client_new(s, m->directory, elicits), UINT64_MAX});
+                     (struct server){mcp_client_new(s, m->directory, reach, elicits), UINT64_MAX});
     }
 }
 

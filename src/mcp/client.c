@@ -388,9 +388,11 @@ struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *
 }
 
 struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory,
-                                  bool elicits)
+                                  const struct http_reach *reach, bool elicits)
 {
     struct mcp_client *c = mcp_client_make(server, directory);
+    c->ca_file = mem_strdup(reach->ca_file);
+    c->reach = (struct http_reach){c->ca_file, reach->connect_timeout_ms};
     c->elicits = elicits;
     c->wanted = true;
     c->threaded = thread_start(&c->thread, run, c);
@@ -427,6 +429,7 @@ void mcp_client_free(struct mcp_client *c)
     pthread_mutex_destroy(&c->lock);
     mailbox_free(c->orders);
     mailbox_free(c->news);
+    free(c->ca_file);
     free(c->directory);
     free(c);
 }

@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "base/wakeup.h"
 #include "mcp/config.h"
+#include "provider/http.h"
 
 enum {
     MCP_TOOLS_MAX = 256,            /* of a server */
@@ -88,10 +89,10 @@ void mcp_offers_release(struct mcp_offers *o);
 struct mcp_client;
 
 /* Starts the thread and returns at once. `server` is borrowed and outlives the client; `directory`
- * is where a server without `cwd` works; copied. `elicits`: the server is told that a person can
- * fill in forms; else they are declined. */
+ * is where a server without `cwd` works, `reach` how one is reached by HTTP; copied. `elicits`: the
+ * server is told that a person can fill in forms; else they are declined. */
 struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory,
-                                  bool elicits);
+                                  const struct http_reach *reach, bool elicits);
 
 /* Tells the thread to end: standard input of the server is closed, and it is killed if it does not
  * end within two seconds, with all that it started. Does not wait. */

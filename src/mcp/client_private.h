@@ -56,6 +56,8 @@ struct mcp_client {
     uint64_t numbers;       /* of calls; the caller's, as is the next */
     struct mcp_asker asker;
     bool elicits;
+    char *ca_file;
+    struct http_reach reach;
 
     pthread_mutex_t lock; /* of the next three */
     struct mcp_view view; /* without its log */

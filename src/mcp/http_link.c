@@ -16,7 +16,6 @@
 #include "provider/sse.h"
 
 enum {
-    CONNECT_MS = 10000,
     ASIDE_MS = 5000,
     COMMAND_MS = 30000,
     RETRY_MS = 1000, /* before a stream that broke off is read on, if the server says nothing */
@@ -187,7 +186,7 @@ static void send_aside(struct link *l)
                                              .headers = &headers,
                                              .body = bytes,
                                              .body_len = line,
-                                             .connect_timeout_ms = ASIDE_MS,
+                                             .reach = c->reach,
                                              .stall_timeout_ms = ASIDE_MS};
         (void)http_perform(l->aside, &request, &soon, &reply, &ignored);
         http_reply_release(&reply);
@@ -305,7 +304,7 @@ static void post(struct link *l, const char *text, struct json *message)
                                          .body = text,
                                          .body_len = strlen(text),
                                          .wanted = begins ? "Mcp-Session-Id" : NULL,
-                                         .connect_timeout_ms = CONNECT_MS,
+                                         .reach = c->reach,
                                          .stall_timeout_ms = INT32_MAX, /* the deadline counts */
                                          .on_body = on_body,
                                          .on_read = p.id ? on_read : NULL,
@@ -395,7 +394,7 @@ static void *listen_on(void *context)
                                              .headers = &l->headers,
                                              .body = l->body,
                                              .body_len = l->body ? strlen(l->body) : 0,
-                                             .connect_timeout_ms = CONNECT_MS,
+                                             .reach = l->c->reach,
                                              .stall_timeout_ms = INT32_MAX,
                                              .on_body = on_piece,
                                              .context = l};
@@ -482,7 +481,7 @@ static void leave(struct link *l)
     const struct http_request request = {.url = c->server->url,
                                          .headers = &headers,
                                          .method = "DELETE",
-                                         .connect_timeout_ms = MCP_GOODBYE_MS,
+                                         .reach = c->reach,
                                          .stall_timeout_ms = MCP_GOODBYE_MS};
     (void)http_perform(l->aside, &request, &soon, &reply, &ignored);
     http_reply_release(&reply);

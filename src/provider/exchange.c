@@ -89,8 +89,7 @@ static bool perform(const struct provider_call *call, const struct dialect *dial
     request->headers = &headers;
     request->body = body;
     request->body_len = len;
-    request->ca_file = config_string(c, CONFIG_PROVIDER_CA_FILE);
-    request->connect_timeout_ms = config_integer(c, CONFIG_PROVIDER_CONNECT_TIMEOUT) * 1000;
+    request->reach = http_reach_of(c);
     return http_perform(call->http, request, call->wakeup, reply, f);
 }
 

@@ -158,6 +158,13 @@ void http_free(struct http *h)
     free(h);
 }
 
+struct http_reach http_reach_of(const struct config *config)
+{
+    return (struct http_reach){.ca_file = config_string(config, CONFIG_PROVIDER_CA_FILE),
+                               .connect_timeout_ms =
+                                   config_integer(config, CONFIG_PROVIDER_CONNECT_TIMEOUT) * 1000};
+}
+
 void http_headers_add(struct http_headers *h, const char *format, ...)
 {
     struct buf line = BUF_INIT;
@@ -365,8 +372,8 @@ static void set_options(struct transfer *t)
     curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
     curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    if (r->ca_file && *r->ca_file)
-        curl->easy_setopt(easy, CURLOPT_CAINFO, r->ca_file);
+    if (r->reach.ca_file && *r->reach.ca_file)
+        curl->easy_setopt(easy, CURLOPT_CAINFO, r->reach.ca_file);
 
     curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl->easy_setopt(easy, CURLOPT_HEADERDATA, t);
@@ -388,7 +395,7 @@ static void set_options(struct transfer *t)
     curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, READ_SIZE);
     curl->easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_timeout_ms);
+    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->reach.connect_timeout_ms);
     if (r->body) {
         curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
         curl->easy_setopt(easy, CURLOPT_POSTFIELDS, r->body);
@@ -501,7 +508,7 @@ static bool lost(struct transfer *t, CURLcode code)
     for (size_t i = 0; i < sizeof setup_faults / sizeof *setup_faults; i++)
         if (setup_faults[i].code == code)
             return failure_set(t->failure, FAILURE_SETUP, "%s%s", why,
-                               t->request->ca_file ? setup_faults[i].hint : "");
+                               t->request->reach.ca_file ? setup_faults[i].hint : "");
     return failure_set(t->failure, FAILURE_CONNECT, "%s", why);
 }
 

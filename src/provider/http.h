@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "base/wakeup.h"
+#include "config/config.h"
 #include "provider/failure.h"
 
 struct http;
@@ -30,15 +31,21 @@ void http_headers_add(struct http_headers *h, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void http_headers_release(struct http_headers *h);
 
+/* How servers are connected to. */
+struct http_reach {
+    const char *ca_file; /* NULL or "": the system's; not NULL: of [provider] */
+    int64_t connect_timeout_ms;
+};
+struct http_reach http_reach_of(const struct config *config); /* as [provider] has it; borrowed */
+
 struct http_request {
     const char *url;
     const struct http_headers *headers;
     const char *body; /* NULL: GET, else POST */
     size_t body_len;
-    const char *method;  /* instead of these two; NULL: none */
-    const char *wanted;  /* name of a header that reply->header gets; NULL: none */
-    const char *ca_file; /* NULL or "": the system's */
-    int64_t connect_timeout_ms;
+    const char *method; /* instead of these two; NULL: none */
+    const char *wanted; /* name of a header that reply->header gets; NULL: none */
+    struct http_reach reach;
     /* Once connected, without a byte of a body either way or the end of the header. A server that
      * drips its header or trailers counts as silent; one that drips a body does not: see struct
      * wakeup's deadline. */

@@ -86,7 +86,8 @@ void conversation_start_servers(struct conversation *c)
     mcp_servers_read(conversation_project_path(c), c->editor_servers, &servers);
     trust_mark_servers(&c->trust.parts, c->trust.trusted, &servers);
     c->servers_trusted = c->trust.trusted;
-    tool_mcp_begin(c->mcp, &servers,
+    const struct http_reach reach = http_reach_of(c->config);
+    tool_mcp_begin(c->mcp, &servers, &reach,
                    c->engine->options.can_ask && !c->engine->options.nobody_allows);
 }
 

@@ -349,7 +349,8 @@ static bool run_test(struct operation_context *c, const void *params, void *resu
         return err_set(e, ERR_USAGE, "there is no server \"%.80s\"; list them first", p->name);
     if (s->fault)
         return err_set(e, ERR_USAGE, "%s: %s", s->name, s->fault);
-    struct mcp_client *client = mcp_client_new(s, directory, false);
+    const struct http_reach reach = http_reach_of(c->config);
+    struct mcp_client *client = mcp_client_new(s, directory, &reach, false);
     while (goes_on && !mcp_client_wait(client, clock_mono_ms() + LOOK_MS, NULL))
         goes_on = !stream || !stream->tell || stream->tell(stream->context, "server", 0, 0);
     if (goes_on)
