@@ -28,6 +28,7 @@ CREATE TABLE session (
     tool_calls    INTEGER NOT NULL DEFAULT 0,
     run_ms        INTEGER NOT NULL DEFAULT 0,
     cost          REAL,                     -- USD; NULL: not known
+    imported      TEXT,                     -- source (import/source.h); NULL: begun here
     system        TEXT,
     draft         TEXT
 ) STRICT;
@@ -139,6 +140,54 @@ INSERT INTO words_state VALUES
 -- here from "spoken", whose rows never change.
 CREATE VIRTUAL TABLE transcript_words USING fts5 (words, content = '', tokenize = 'tiro none 2');
 CREATE VIEW transcript_entry AS SELECT place AS key FROM spoken;
+
+-- ---- histories of other agents (src/import) ----
+
+-- Files as they were when they were read last.
+CREATE TABLE import_file (
+    path        TEXT    PRIMARY KEY,
+    source      TEXT    NOT NULL,
+    device      INTEGER NOT NULL,
+    inode       INTEGER NOT NULL,
+    size        INTEGER NOT NULL,           -- -1: it was not read to its end
+    modified_ns INTEGER NOT NULL,
+    done        INTEGER NOT NULL,           -- bytes that need not be read again
+    head        INTEGER NOT NULL,           -- hash of the first bytes,
+    head_bytes  INTEGER NOT NULL,           -- of so many
+    mark        INTEGER NOT NULL,           -- the source's own
+    unknown     TEXT,                       -- {"KIND": number, …}: was not understood
+    error       TEXT                        -- why it could not be read
+) STRICT;
+
+-- Conversations, for ever: a deleted one must not come back.
+CREATE TABLE import_conversation (
+    number   INTEGER PRIMARY KEY,
+    source   TEXT    NOT NULL,
+    id       TEXT    NOT NULL,              -- there
+    session  TEXT    NOT NULL,              -- its id here; '': it has no messages of its own
+    stamp    INTEGER NOT NULL,              -- changes with it; 0: not known
+    tip      INTEGER NOT NULL,              -- event of its newest message
+    messages INTEGER NOT NULL,              -- that the last reading gave
+    response INTEGER NOT NULL,              -- hash of the newest response's id
+    open     INTEGER NOT NULL,              -- 1: its last turn may go on
+    deleted  INTEGER NOT NULL,              -- 1: its session was deleted
+    UNIQUE (source, id)
+) STRICT;
+CREATE INDEX import_open ON import_conversation (source, id) WHERE open;
+-- Three columns: a record of an id and a number would look like an entry of the index of sessions.
+CREATE INDEX import_of ON import_conversation (session, deleted);
+CREATE TRIGGER import_session_went AFTER DELETE ON session WHEN OLD.imported IS NOT NULL
+BEGIN
+    UPDATE import_conversation SET deleted = 1, open = 0 WHERE session = OLD.id;
+END;
+
+-- Messages, by a hash of source, conversation and id.
+CREATE TABLE import_message (
+    key          INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL,          -- import_conversation.number
+    seq          INTEGER NOT NULL,          -- event that it begins with
+    digest       INTEGER NOT NULL           -- of its text: a message may be edited
+) STRICT;
 
 -- ---- memory ----
 

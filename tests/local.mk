@@ -5,6 +5,7 @@ SUITE_TESTS = \
 	tests/test_flood.c \
 	tests/test_serve_events.c \
 	tests/test_import_text.c \
+	tests/test_import_claude.c \
 	tests/test_memory_index.c \
 	tests/test_serve_http.c \
 	tests/test_screen_compaction.c \
@@ -274,6 +275,7 @@ tests_libsupport_a_SOURCES = \
 	tests/history_check.c tests/history_check.h \
 	tests/http_client.c tests/http_client.h \
 	tests/imported.c tests/imported.h \
+	tests/import_case.c tests/import_case.h \
 	tests/kept.h \
 	tests/kill_campaign.c tests/kill_campaign.h tests/kill_private.h \
 	tests/kill_chat.c \
@@ -361,6 +363,7 @@ EXTRA_DIST += \
 EXTRA_DIST += doc/screens/answer.txt doc/screens/compaction.txt doc/screens/context.txt \
 	doc/screens/empty.txt doc/screens/memory.txt doc/screens/question.txt doc/screens/tools.txt
 EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
+EXTRA_DIST += tests/import/claude/turns.jsonl
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
 TEST_EXTENSIONS = .c .sh

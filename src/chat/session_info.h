@@ -27,6 +27,7 @@ struct session_info {
     char *system;    /* NULL: the configured one */
     char *draft;     /* what was typed and not sent; NULL if nothing */
     char *last_line; /* first line of the newest answer, at most 160 bytes; NULL before it */
+    char *imported;  /* the source that it was imported from, "claude"; NULL: begun here */
     char *labels;    /* words parted by single blanks, sorted, no doubles; NULL: none */
     char parent[UUID_LEN + 1]; /* the session that this one was forked from; "" if none */
     int64_t parent_seq;        /* and the last event that came along */

@@ -12,9 +12,6 @@
 
 #include "session/catalog.h"
 
-/* Text longer than this is refused. */
-#define IMPORT_MAX_BYTES (INT64_C(4) * 1024 * 1024 * 1024)
-
 struct import_options {
     const char *title;     /* if the text has none; may be NULL */
     const char *directory; /* working directory, if the text has none; may be NULL */

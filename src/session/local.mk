@@ -27,7 +27,6 @@ libtiro_a_SOURCES += \
 	src/session/import.c src/session/import.h \
 	src/session/import_form.c \
 	src/session/import_private.h \
-	src/session/import_text.c \
 	src/session/journal.c src/session/journal.h \
 	src/session/learned_operations.c src/session/learned_operations.h \
 	src/session/lock.c src/session/lock.h \

@@ -115,11 +115,11 @@ static const char id_sql[] = "SELECT id, known FROM (SELECT coalesce((SELECT id 
 static const char put_row_sql[] =
     "INSERT INTO session (id, title, title_set, directory, provider, model, last_line, created_ms,"
     " updated_ms, messages, turns, last_seq, estimated, labels, parent, parent_seq, archived_ms,"
-    " tool_calls, run_ms, cost, system, draft)"
+    " tool_calls, run_ms, cost, imported, system, draft)"
     " SELECT ?2, coalesce(cleaned(title), ''), title_set <> 0, coalesce(cleaned(directory), ''),"
     " coalesce(cleaned(provider), ''), coalesce(cleaned(model), ''), cleaned(last_line), "
     ABOVE_0(created_ms) ", " ABOVE_0(updated_ms) ", 0, 0, 0, 0, cleaned(labels), parent, "
-    ABOVE_0(parent_seq) ", " ABOVE_0(archived_ms) ", 0, 0, NULL, cleaned(system),"
+    ABOVE_0(parent_seq) ", " ABOVE_0(archived_ms) ", 0, 0, NULL, cleaned(imported), cleaned(system),"
     " cleaned(draft) " OF_ROW;
 static const char saved_sql[] = "INSERT INTO found.saved VALUES (?, ?)";
 

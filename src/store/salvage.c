@@ -16,8 +16,8 @@ static const struct salvage_shape own_shapes[] = {
     {"session",
      "key, id, title, title_set, directory, provider, model, last_line, created_ms, updated_ms,"
      " messages, turns, last_seq, input_tokens, output_tokens, cached_tokens, estimated, labels,"
-     " parent, parent_seq, archived_ms, tool_calls, run_ms, cost, system, draft",
-     "IuTiTTTTIIIiIIIIiTUIIII#TT", false},
+     " parent, parent_seq, archived_ms, tool_calls, run_ms, cost, imported, system, draft",
+     "IuTiTTTTIIIiIIIIiTUIIII#TTT", false},
     {"root", "type, name, tbl_name, rootpage, sql", "tttiT", false}, /* sqlite_schema */
     {"number", "session, seq, key", "iii", true},
     {"name", "id, key", "ti", true},

@@ -33,7 +33,8 @@
     X(archived_ms)                                                                                 \
     X(tool_calls)                                                                                  \
     X(run_ms)                                                                                      \
-    X(cost)
+    X(cost)                                                                                        \
+    X(imported)
 #define LONG(X)                                                                                    \
     X(system)                                                                                      \
     X(draft)
@@ -85,7 +86,7 @@ static bool not_found(const char *id, struct error *e)
 
 bool sessions_put(struct store *s, const struct session_info *info, struct error *e)
 {
-    return sql_exec(s, e, put_sql, "ttittttiiiiikkkittkkiirtt", info->id, or_empty(info->title),
+    return sql_exec(s, e, put_sql, "ttittttiiiiikkkittkkiirttt", info->id, or_empty(info->title),
                     (int64_t)info->title_set, or_empty(info->directory), or_empty(info->provider),
                     or_empty(info->model), info->last_line, info->created_ms, info->updated_ms,
                     info->messages, (int64_t)info->turns, info->last_seq, info->usage.input,
@@ -93,7 +94,7 @@ bool sessions_put(struct store *s, const struct session_info *info, struct error
                     or_null(info->labels), or_null(info->parent),
                     *info->parent ? info->parent_seq : (int64_t)-1,
                     info->archived_ms > 0 ? info->archived_ms : (int64_t)-1, info->tool_calls,
-                    info->run_ms, info->cost, info->system, or_null(info->draft));
+                    info->run_ms, info->cost, info->imported, info->system, or_null(info->draft));
 }
 
 static struct session_info read_row(const struct query *q)
@@ -122,6 +123,7 @@ static struct session_info read_row(const struct query *q)
         .cost = sqlite3_column_type(q->handle, AT_cost) == SQLITE_NULL
                     ? -1
                     : sqlite3_column_double(q->handle, AT_cost),
+        .imported = query_column_text(q, AT_imported),
         .system = query_column_text(q, AT_system),
         .draft = query_column_text(q, AT_draft),
     };

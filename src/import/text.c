@@ -1,4 +1,4 @@
-#include "session/import_private.h"
+#include "import/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static bool has_more(struct import_text *t)
         return err_set(&t->fault, ERR_FILE_ERROR,
                        "the text is longer than %lld bytes; nothing was imported",
                        (long long)IMPORT_MAX_BYTES);
-    if (!t->go_on(t->context, t->offset))
+    if (t->go_on && !t->go_on(t->context, t->offset))
         return err_set(&t->fault, ERR_INTERRUPTED, "stopped; nothing was imported");
     return t->len > 0;
 }

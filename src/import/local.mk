@@ -1,0 +1,9 @@
+libtiro_a_SOURCES += \
+	src/import/claude.c \
+	src/import/private.h \
+	src/import/reader.c \
+	src/import/scan.c src/import/scan.h \
+	src/import/sink.c \
+	src/import/source.h \
+	src/import/sources.c \
+	src/import/text.c src/import/text.h

@@ -1,0 +1,384 @@
+#include "import/scan.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/paths.h"
+#include "base/utf8.h"
+#include "import/private.h"
+
+enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500 };
+
+void import_report_release(struct import_report *r)
+{
+    vec_release(&r->sources);
+}
+
+/* A file that has to be read. */
+struct found {
+    char *path;
+    int64_t modified_ns;
+    const struct import_source *source; /* NULL: any */
+};
+
+struct scan {
+    struct store *store;
+    const struct import_options *o;
+    struct import_report *report;
+    VEC(struct found) found;
+    size_t seen;
+    bool survey; /* counts alone */
+    bool stopped;
+};
+
+static struct import_counts *counts_of(struct scan *s, const char *source)
+{
+    for (size_t i = 0; i < s->report->sources.len; i++)
+        if (strcmp(s->report->sources.items[i].name, source) == 0)
+            return &s->report->sources.items[i];
+    return NULL;
+}
+
+/* Whether `from` names the source. */
+static bool is_wanted(const char *from, const char *name)
+{
+    size_t len = strlen(name);
+    if (!from || !*from || strcmp(from, "all") == 0)
+        return true;
+    for (const char *at = from; *at; at += strcspn(at, ", "), at += strspn(at, ", "))
+        if (strncmp(at, name, len) == 0 && (at[len] == '\0' || at[len] == ',' || at[len] == ' '))
+            return true;
+    return false;
+}
+
+static bool check_names(const char *from, struct error *e)
+{
+    for (const char *at = from && strcmp(from, "all") != 0 ? from : ""; *at;) {
+        size_t len = strcspn(at, ", ");
+        auto_free char *name = mem_strndup(at, len);
+        if (len > 0 && !import_source_find(name))
+            return err_set(e, ERR_USAGE,
+                           "there is no source \"%.40s\"; tiro import --list shows all", name);
+        at += len + strspn(at + len, ", ");
+    }
+    return true;
+}
+
+/* --- what was read ---------------------------------------------------------------------------- */
+
+/* A database changes in its journal, too. */
+static void add_journal(const char *path, struct stat *st)
+{
+    struct stat wal;
+    auto_free char *name = mem_printf("%s-wal", path);
+    if (stat(name, &wal) != 0)
+        return;
+    st->st_size += wal.st_size;
+    if (wal.st_mtim.tv_sec > st->st_mtim.tv_sec ||
+        (wal.st_mtim.tv_sec == st->st_mtim.tv_sec && wal.st_mtim.tv_nsec > st->st_mtim.tv_nsec))
+        st->st_mtim = wal.st_mtim;
+}
+
+static bool may_be_database(const char *path)
+{
+    static const char *const endings[] = {".db", ".vscdb", ".sqlite", ".sqlite3", NULL};
+    size_t len = strlen(path);
+    for (size_t i = 0; endings[i]; i++)
+        if (len > strlen(endings[i]) && strcmp(path + len - strlen(endings[i]), endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static int64_t modified_ns(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+static int64_t hash_head(const struct import_file *f, size_t len)
+{
+    return (int64_t)mem_hash(MEM_HASH, f->head, len);
+}
+
+/* Sets where to go on, if the file only grew. */
+static bool load_state(struct scan *s, struct import_file *f, struct json **unknown,
+                       struct error *e)
+{
+    struct query q = sql_query(s->store, e,
+                               "SELECT done, mark, head, head_bytes, unknown FROM import_file"
+                               " WHERE path = ? AND device = ? AND inode = ?",
+                               "tii", f->path, (int64_t)f->stat.st_dev, (int64_t)f->stat.st_ino);
+    if (query_next(&q)) {
+        int64_t done = sqlite3_column_int64(q.handle, 0);
+        size_t len = (size_t)sqlite3_column_int64(q.handle, 3);
+        const char *text = (const char *)sqlite3_column_text(q.handle, 4);
+        if (done <= f->stat.st_size && len <= f->head_len &&
+            hash_head(f, len) == sqlite3_column_int64(q.handle, 2)) {
+            f->offset = done;
+            f->mark = sqlite3_column_int64(q.handle, 1);
+            *unknown = text && done > 0 ? json_parse(text, strlen(text), NULL) : NULL;
+        }
+    }
+    return query_end(&q);
+}
+
+static bool store_state(struct store *s, const struct import_file *f, const char *source,
+                        int64_t size, const struct json *unknown, const char *error,
+                        struct error *e)
+{
+    auto_free char *kinds = unknown ? json_print(unknown) : NULL;
+    return sql_exec(s, e,
+                    "INSERT OR REPLACE INTO import_file (path, source, device, inode, size,"
+                    " modified_ns, done, head, head_bytes, mark, unknown, error)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "ttiiiiiiiitt", f->path, source, (int64_t)f->stat.st_dev,
+                    (int64_t)f->stat.st_ino, size, modified_ns(&f->stat), f->done,
+                    hash_head(f, f->head_len), (int64_t)f->head_len, f->mark, kinds, error);
+}
+
+static bool keep_file(struct import_sink *k, bool whole, struct error *e)
+{
+    return k->filtered ||
+           store_state(k->store, k->file, k->source->name,
+                       whole ? (int64_t)k->file->stat.st_size : -1, k->unknown, NULL, e);
+}
+
+/* --- finding ---------------------------------------------------------------------------------- */
+
+static void count_file(struct import_counts *c, const struct stat *st)
+{
+    int64_t ms = modified_ns(st) / 1000000;
+    c->files++;
+    c->bytes += (int64_t)st->st_size;
+    c->newest_ms = ms > c->newest_ms ? ms : c->newest_ms;
+}
+
+/* Takes note of a regular file unless it is as it was. */
+static bool consider(struct scan *s, const char *path, struct stat *st,
+                     const struct import_source *source, bool given, struct error *e)
+{
+    bool fits = given;
+    for (size_t i = 0; !fits && import_sources[i]; i++)
+        fits = (!source || source == import_sources[i]) && import_sources[i]->named(path) &&
+               is_wanted(s->o->from, import_sources[i]->name);
+    if (!fits)
+        return true;
+    if (++s->seen > FILES_MAX)
+        return err_set(e, ERR_FILE_ERROR, "there are more than %d files; name a smaller folder",
+                       FILES_MAX);
+    if (may_be_database(path))
+        add_journal(path, st);
+    if (s->o->since_ms > 0 && modified_ns(st) / 1000000 < s->o->since_ms)
+        return true;
+    auto_free char *known = NULL;
+    bool same = false;
+    struct query q = sql_query(s->store, e,
+                               "SELECT source, device, inode, size, modified_ns FROM import_file"
+                               " WHERE path = ?",
+                               "t", path);
+    if (query_next(&q)) {
+        known = query_column_text(&q, 0);
+        same = sqlite3_column_int64(q.handle, 1) == (int64_t)st->st_dev &&
+               sqlite3_column_int64(q.handle, 2) == (int64_t)st->st_ino &&
+               sqlite3_column_int64(q.handle, 3) == (int64_t)st->st_size &&
+               sqlite3_column_int64(q.handle, 4) == modified_ns(st);
+    }
+    if (!query_end(&q))
+        return false;
+    struct import_counts *c = known && same ? counts_of(s, known) : NULL;
+    if (c)
+        count_file(c, st);
+    else if (s->survey && source)
+        count_file(counts_of(s, source->name), st);
+    if (!same && !s->survey)
+        vec_push(&s->found, (struct found){mem_strdup(path), modified_ns(st), source});
+    if (s->seen % TELL_FILES == 0 && s->o->tell && !s->o->tell(s->o->context, NULL))
+        s->stopped = true;
+    return !s->stopped || err_set(e, ERR_INTERRUPTED, "stopped; nothing was read");
+}
+
+/* The files below a folder, whose descriptor is taken. Links and what is no file are passed over.
+ */
+static bool walk(struct scan *s, int fd, const char *path, const struct import_source *source,
+                 int depth, struct error *e)
+{
+    DIR *folder = fdopendir(fd);
+    bool ok = true;
+    if (!folder) {
+        close(fd);
+        return true;
+    }
+    for (const struct dirent *entry; ok && (entry = readdir(folder));) {
+        struct stat st;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        auto_free char *name = paths_join(path, entry->d_name);
+        if (S_ISREG(st.st_mode))
+            ok = consider(s, name, &st, source, false, e);
+        if (!S_ISDIR(st.st_mode) || depth >= DEPTH_MAX)
+            continue;
+        int below = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (below >= 0)
+            ok = walk(s, below, name, source, depth + 1, e);
+    }
+    closedir(folder);
+    return ok;
+}
+
+/* A place of a source, or a path that a person gave, which has to be there. */
+static bool find(struct scan *s, const char *path, const struct import_source *source,
+                 struct error *e)
+{
+    struct stat st;
+    bool given = !source;
+    if (stat(path, &st) != 0)
+        return !given || err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", path);
+    if (S_ISREG(st.st_mode))
+        return consider(s, path, &st, source, given, e);
+    int fd = S_ISDIR(st.st_mode) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return !given ||
+               err_set(e, ERR_FILE_ERROR, "%s is no file or folder that can be read", path);
+    return walk(s, fd, path, source, 0, e);
+}
+
+static int found_order(const void *a, const void *b)
+{
+    const struct found *left = a, *right = b;
+    if (left->modified_ns != right->modified_ns)
+        return left->modified_ns < right->modified_ns ? -1 : 1;
+    return strcmp(left->path, right->path);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+/* False: it is no regular file, or cannot be read. */
+static bool open_file(const char *path, struct import_file *f)
+{
+    static const char sqlite[] = "SQLite format 3";
+    *f = (struct import_file){.path = path};
+    f->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
+    if (f->fd < 0 || fstat(f->fd, &f->stat) != 0 || !S_ISREG(f->stat.st_mode))
+        return false;
+    ssize_t len;
+    do
+        len = pread(f->fd, f->head, sizeof f->head, 0);
+    while (len < 0 && errno == EINTR);
+    f->head_len = len > 0 ? (size_t)len : 0;
+    f->sqlite = f->head_len > sizeof sqlite && memcmp(f->head, sqlite, sizeof sqlite) == 0;
+    if (may_be_database(path))
+        add_journal(path, &f->stat);
+    return len >= 0;
+}
+
+/* Reads a file. What is wrong with it is noted; false is a fault of the store, or a stop. */
+static bool read_found(struct scan *s, struct import_sink *k, const struct found *found,
+                       struct error *e)
+{
+    struct import_file f;
+    struct error cause = {0};
+    bool ok = true;
+    const struct import_source *source = NULL;
+    if (open_file(found->path, &f))
+        source =
+            found->source && found->source->sniff(&f) ? found->source : import_source_sniff(&f);
+    if (source && !is_wanted(s->o->from, source->name))
+        source = NULL;
+    if (source) {
+        k->source = source;
+        k->counts = counts_of(s, source->name);
+        k->file = &f;
+        k->keep_file = keep_file;
+        k->broken = k->filtered = false;
+        count_file(k->counts, &f.stat);
+        k->counts->read++;
+        ok = load_state(s, &f, &k->unknown, e) && import_sink_begin(k, e);
+        bool whole = ok && source->read(k, &f, &cause);
+        if (ok && !whole && k->broken)
+            ok = err_set(e, cause.code, "%s", cause.text);
+        if (ok && k->told) /* a file that ends too early keeps what it gave */
+            ok = import_end(k, e);
+        if (ok && !whole)
+            k->counts->failed++;
+        if (ok && !s->o->dry && !k->filtered)
+            ok = import_sink_begin(k, e) &&
+                 store_state(k->store, &f, source->name, (int64_t)f.stat.st_size, k->unknown,
+                             whole ? NULL : cause.text, e);
+    } else if (f.fd >= 0 && !s->o->dry && !s->o->from) {
+        ok = import_sink_begin(k, e) &&
+             store_state(k->store, &f, "", (int64_t)f.stat.st_size, NULL, NULL, e);
+    }
+    json_free(k->unknown);
+    k->unknown = NULL;
+    k->file = NULL;
+    if (f.fd >= 0)
+        close(f.fd);
+    return ok;
+}
+
+static bool read_all(struct scan *s, struct error *e)
+{
+    struct import_sink k;
+    import_sink_init(&k, s->store, s->o);
+    vec_sort(&s->found, found_order);
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->found.len; i++)
+        ok = read_found(s, &k, &s->found.items[i], e);
+    for (size_t i = 0; ok && import_sources[i] && !s->o->dry; i++) {
+        k.source = import_sources[i];
+        k.counts = counts_of(s, k.source->name);
+        ok = import_sink_settle(&k, e);
+    }
+    if (ok)
+        ok = import_sink_commit(&k, true, e);
+    else
+        import_sink_rollback(&k);
+    import_sink_release(&k);
+    return ok;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static bool scan(struct scan *s, const struct text_list *paths, struct error *e)
+{
+    bool ok = check_names(s->o->from, e);
+    *s->report = (struct import_report){0};
+    for (size_t i = 0; import_sources[i]; i++)
+        vec_push(&s->report->sources, (struct import_counts){.name = import_sources[i]->name,
+                                                             .label = import_sources[i]->label});
+    for (size_t i = 0; ok && paths && i < paths->items.len; i++)
+        ok = find(s, paths->items.items[i], NULL, e);
+    for (size_t i = 0; ok && !(paths && paths->items.len > 0) && import_sources[i]; i++) {
+        struct text_list places = {0};
+        if (is_wanted(s->o->from, import_sources[i]->name))
+            import_sources[i]->places(&places);
+        for (size_t j = 0; ok && j < places.items.len; j++)
+            ok = find(s, places.items.items[j], import_sources[i], e);
+        vec_free_each(&places.items);
+    }
+    if (ok && !s->survey)
+        ok = read_all(s, e);
+    for (size_t i = 0; i < s->found.len; i++)
+        free(s->found.items[i].path);
+    vec_release(&s->found);
+    return ok;
+}
+
+bool import_scan(struct store *s, const struct text_list *paths, const struct import_options *o,
+                 struct import_report *out, struct error *e)
+{
+    struct scan whole = {.store = s, .o = o, .report = out};
+    return scan(&whole, paths, e);
+}
+
+bool import_survey(struct store *s, const struct import_options *o, struct import_report *out,
+                   struct error *e)
+{
+    struct scan whole = {.store = s, .o = o, .report = out, .survey = true};
+    return scan(&whole, NULL, e);
+}

@@ -1,0 +1,57 @@
+/* Scans the places of other agents' histories, or given files and folders, and takes what is new
+ * into the store: each conversation is a session that is marked as imported. What a file had when
+ * it was read last is noted in the transaction that stores what was read of it, so that a scan can
+ * be killed at any time and the next one goes on. */
+#ifndef IMPORT_SCAN_H
+#define IMPORT_SCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/shape.h"
+#include "base/vec.h"
+#include "store/store.h"
+
+enum import_results { IMPORT_RESULTS_SHORT, IMPORT_RESULTS_NONE, IMPORT_RESULTS_WHOLE };
+
+/* Of one source. */
+struct import_counts {
+    const char *name, *label;
+    int64_t files;         /* that belong to it */
+    int64_t read;          /* of them: were new or had changed */
+    int64_t failed;        /* … and could not be read */
+    int64_t bytes;         /* of all of them */
+    int64_t conversations; /* that got something new */
+    int64_t messages;      /* new ones */
+    int64_t not_understood;
+    int64_t newest_ms; /* when the newest file was changed; 0: there is none */
+};
+struct import_report {
+    VEC(struct import_counts) sources; /* one for each row of import_sources[] */
+};
+void import_report_release(struct import_report *r);
+
+struct import_options {
+    const char *from;    /* names of sources, separated by commas or blanks; NULL or "all": all */
+    int64_t since_ms;    /* only what was changed since; 0: all */
+    const char *project; /* only conversations of this directory or below; NULL: all */
+    bool dry;            /* nothing is stored: counts what would be */
+    bool branches;       /* also those that were taken back */
+    enum import_results results;
+    /* Called some times a second; false stops with INTERRUPTED, and what was stored stays. */
+    bool (*tell)(void *context, const struct import_counts *counts);
+    void *context;
+};
+
+/* `paths`: files and folders; NULL or none: the places of the sources. The store is not in a
+ * transaction. A file that cannot be read is counted; false only for a fault of the store, of a
+ * name in `from` (USAGE) or of a given path. */
+bool import_scan(struct store *s, const struct text_list *paths, const struct import_options *o,
+                 struct import_report *out, struct error *e);
+
+/* What is there, without reading it: files, bytes and the newest of each source. */
+bool import_survey(struct store *s, const struct import_options *o, struct import_report *out,
+                   struct error *e);
+
+#endif

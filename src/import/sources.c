@@ -1,0 +1,27 @@
+#include <string.h>
+
+#include "import/source.h"
+
+/* In the order in which a file is tried. */
+extern const struct import_source import_claude;
+
+const struct import_source *const import_sources[] = {
+    &import_claude,
+    NULL,
+};
+
+const struct import_source *import_source_find(const char *name)
+{
+    for (size_t i = 0; import_sources[i]; i++)
+        if (strcmp(import_sources[i]->name, name) == 0)
+            return import_sources[i];
+    return NULL;
+}
+
+const struct import_source *import_source_sniff(const struct import_file *f)
+{
+    for (size_t i = 0; import_sources[i]; i++)
+        if (import_sources[i]->sniff(f))
+            return import_sources[i];
+    return NULL;
+}
