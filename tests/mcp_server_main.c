@@ -26,6 +26,7 @@ static char **word;
 static bool has_more_tools, listened; /* and the client listens */
 static char *waiting;                 /* id of a call that waits for an answer of the client */
 static bool tells_all;                /* its answer, in full */
+static char *client_can;              /* the client's capabilities */
 
 static const char *said(const char *name)
 {
@@ -200,7 +201,7 @@ static const char page[] =
     "\"url\":\"https://example.org/login?a=b\"}";
 
 /* With the text "form" or "page" a person is asked, and the whole answer is told; "needs" is an
- * error that names the page, once. */
+ * error that names the page, once; "can" is answered with the client's capabilities. */
 static void ask(const char *id, const struct json *params)
 {
     static bool opened;
@@ -212,6 +213,10 @@ static void ask(const char *id, const struct json *params)
     if (!text || (strcmp(text, "form") != 0 && strcmp(text, "page") != 0))
         asked = "{}";
     tells_all = *asked && asked[1] != '}';
+    if (text && strcmp(text, "can") == 0) {
+        answer_text(id, client_can);
+        return;
+    }
     if (text && strcmp(text, "needs") == 0 && !opened) {
         opened = true;
         say("{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32042,\"message\":\"a page\","
@@ -312,6 +317,12 @@ static void take(const struct json *message)
     const struct json *params = json_get(message, "params");
     auto_free char *id = json_print(json_get(message, "id"));
     bool modern = json_get(json_get(params, "_meta"), "io.modelcontextprotocol/protocolVersion");
+    const struct json *can =
+        json_get(params, "capabilities")
+            ? json_get(params, "capabilities")
+            : json_get(json_get(params, "_meta"), "io.modelcontextprotocol/clientCapabilities");
+    if (can)
+        mem_replace(&client_can, json_print(can));
     const char *prompts = said("prompts") ? ",\"prompts\":{}" : "";
     const char *resources = said("resources") ? ",\"resources\":{}" : "";
     if (!method && waiting) {

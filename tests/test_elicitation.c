@@ -148,15 +148,21 @@ static void ask_in_call(const char *text)
           .tool_args = support_json(support_text("{'text':'%s'}", text)));
 }
 
-/* Checks the answer to the form that the server received. */
-static void server_got(const char *answer)
+/* Checks what the model got as the result of the call: the answer to the form, as the server
+ * received it. */
+static void server_got_at(size_t request, const char *answer)
 {
-    assert_true(model_server_wait(model, 2, RPC_CLIENT_MS));
+    assert_true(model_server_wait(model, request + 1, RPC_CLIENT_MS));
     auto_free char *quoted = mem_strdup(support_json(answer));
     AUTO(json_free_local) struct json *text = json_new_string(quoted);
     auto_free char *escaped = json_print(text);
     escaped[strlen(escaped) - 1] = '\0';
-    assert_text(model_server_body(model, 1), escaped + 1);
+    assert_text(model_server_body(model, request), escaped + 1);
+}
+
+static void server_got(const char *answer)
+{
+    server_got_at(1, answer);
 }
 
 static int64_t number;
@@ -238,6 +244,23 @@ TEST(an_editor_without_pages_declines_them)
     begin_allowed("{'elicitation':{'form':{}}}");
     expect_stop(prompt("go"), "end_turn");
     server_got("{'action':'decline'}");
+}
+
+/* A server is told what the editor can show, and nothing more. */
+TEST(servers_know_what_an_editor_can_show)
+{
+    static const char *const can[][2] = {
+        {"{}", "{}"},
+        {"{'elicitation':{'form':{}}}", "{'elicitation':{'form':{}}}"},
+        {"{'elicitation':{'url':{}}}", "{'elicitation':{'url':{}}}"},
+        {"{'elicitation':{'url':{},'form':{}}}", "{'elicitation':{'form':{},'url':{}}}"}};
+    for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
+        ask_in_call("can");
+        begin_allowed(can[i][0]);
+        expect_stop(prompt("go"), "end_turn");
+        server_got_at(2 * i + 1, can[i][1]);
+        end();
+    }
 }
 
 TEST(lines_fill_in_a_form_field_by_field)

@@ -20,14 +20,14 @@ static struct mcp_offers offers;
 static struct error fault;
 static struct buf lines; /* of progress */
 
-static bool elicits; /* there is a person */
+static unsigned elicits; /* 0: there is no person */
 static struct http_reach net;
 
 static int setup(void **state)
 {
     signal(SIGPIPE, SIG_IGN);
     buf_init(&lines, 0);
-    elicits = false;
+    elicits = 0;
     net = (struct http_reach){"", 5000};
     int failed = support_setup(state);
     server = (struct mcp_server){.name = support_text("scripted"), .origin = "user"};
@@ -186,7 +186,7 @@ TEST(a_person_is_asked_in_the_course_of_a_call)
 {
     static const char *const eras[] = {"modern", "legacy"};
     for (size_t i = 0; i < sizeof eras / sizeof *eras; i++) {
-        elicits = true;
+        elicits = MCP_ELICITS_FORMS | MCP_ELICITS_PAGES;
         START(eras[i]);
         ready();
         assert_string_equal(call_asks("form", "{'action':'accept','content':{'name':'Ann'}}"),
@@ -202,7 +202,7 @@ TEST(a_person_is_asked_in_the_course_of_a_call)
 
 TEST(a_call_that_needs_a_page_is_sent_again_once_it_was_opened)
 {
-    elicits = true;
+    elicits = MCP_ELICITS_FORMS | MCP_ELICITS_PAGES;
     START("legacy");
     ready();
     assert_string_equal(call_asks("needs", "{'action':'accept'}"), "opened");
@@ -457,7 +457,7 @@ TEST(a_call_is_interrupted)
 TEST(a_program_that_is_not_there_is_told)
 {
     server.command = support_text("no-such-program-here");
-    client = mcp_client_new(&server, support_dir(), &net, false);
+    client = mcp_client_new(&server, support_dir(), &net, 0);
     assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS, NULL));
     look();
     assert_int_equal(view.state, MCP_FAILED);
@@ -625,7 +625,7 @@ static void reach(const struct raw_reply *replies, size_t count)
 {
     web = raw_server_start(replies, count);
     server.url = support_text("%s/mcp", raw_server_url(web));
-    client = mcp_client_new(&server, support_dir(), &net, false);
+    client = mcp_client_new(&server, support_dir(), &net, 0);
 }
 #define REACH(...)                                                                                 \
     reach((const struct raw_reply[]){__VA_ARGS__},                                                 \
@@ -786,7 +786,7 @@ TEST(certificates_are_those_of_the_configuration)
     web = raw_server_start(&(struct raw_reply){.begin = ""}, 1);
     server.url = support_text("https%s/mcp", strchr(raw_server_url(web), ':'));
     net.ca_file = support_path("none.pem");
-    client = mcp_client_new(&server, support_dir(), &net, false);
+    client = mcp_client_new(&server, support_dir(), &net, 0);
     assert_true(mcp_client_wait(client, clock_mono_ms() + SOON_MS * support_patience(), NULL));
     look();
     assert_int_equal(view.state, MCP_FAILED);
@@ -802,7 +802,7 @@ TEST(a_server_is_reached_through_the_proxy)
     web = raw_server_start(&reply, 1);
     setenv("http_proxy", raw_server_url(web), 1);
     server.url = support_text("http://tools.invalid/mcp");
-    client = mcp_client_new(&server, support_dir(), &net, false);
+    client = mcp_client_new(&server, support_dir(), &net, 0);
     ready();
     end();
     unsetenv("http_proxy");

@@ -132,7 +132,7 @@ TEST(arguments_are_given_by_place_or_name)
     struct error e;
     mcp_servers_read(support_dir(), NULL, &servers);
     struct mcp_client *client = mcp_client_new(mcp_servers_find(&servers, "s"), support_dir(),
-                                               &(struct http_reach){NULL, 0}, false);
+                                               &(struct http_reach){NULL, 0}, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(buf_release) struct buf out = BUF_INIT;
         bool ok = mcp_prompt_open(client, "s:greet", rows[i].words, &never, &out, &e);

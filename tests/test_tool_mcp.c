@@ -83,7 +83,7 @@ static void begin(const char *text)
 {
     struct mcp_servers servers;
     mcp_servers_read(support_dir(), support_json(text), &servers);
-    tool_mcp_begin(mcp, &servers, &(struct http_reach){"", 5000}, false);
+    tool_mcp_begin(mcp, &servers, &(struct http_reach){"", 5000}, 0);
     toolset_refresh(&tools);
 }
 

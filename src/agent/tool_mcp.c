@@ -53,7 +53,7 @@ struct tool_mcp *tool_mcp_new(const char *directory, const struct wakeup *wakeup
 }
 
 void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers, const struct http_reach *reach,
-                    bool elicits)
+                    unsigned elicits)
 {
     m->begun = true;
     m->servers = *servers;

@@ -23,7 +23,7 @@ void tool_mcp_free(struct tool_mcp *m); /* as tool_mcp_end(); NULL is fine */
  * wait; the next toolset_refresh() does, MCP_FIRST_WAIT_MS at most. Once until tool_mcp_end().
  * `reach` and `elicits` as in mcp_client_new(). */
 void tool_mcp_begin(struct tool_mcp *m, struct mcp_servers *servers, const struct http_reach *reach,
-                    bool elicits);
+                    unsigned elicits);
 bool tool_mcp_has_begun(const struct tool_mcp *m);
 
 /* The tokens that their tools may take of a request; 0: no limit. Past it tools that are new stay

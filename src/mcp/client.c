@@ -388,7 +388,7 @@ struct mcp_client *mcp_client_make(const struct mcp_server *server, const char *
 }
 
 struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory,
-                                  const struct http_reach *reach, bool elicits)
+                                  const struct http_reach *reach, unsigned elicits)
 {
     struct mcp_client *c = mcp_client_make(server, directory);
     c->ca_file = mem_strdup(reach->ca_file);

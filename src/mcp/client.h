@@ -88,11 +88,14 @@ void mcp_offers_release(struct mcp_offers *o);
 
 struct mcp_client;
 
+/* The questions that a person answers; a server is told which, and others are declined. */
+enum { MCP_ELICITS_FORMS = 1, MCP_ELICITS_PAGES = 2 };
+
 /* Starts the thread and returns at once. `server` is borrowed and outlives the client; `directory`
- * is where a server without `cwd` works, `reach` how one is reached by HTTP; copied. `elicits`: the
- * server is told that a person can fill in forms; else they are declined. */
+ * is where a server without `cwd` works, `reach` how one is reached by HTTP; copied. `elicits`:
+ * bits, 0 where there is no person. */
 struct mcp_client *mcp_client_new(const struct mcp_server *server, const char *directory,
-                                  const struct http_reach *reach, bool elicits);
+                                  const struct http_reach *reach, unsigned elicits);
 
 /* Tells the thread to end: standard input of the server is closed, and it is killed if it does not
  * end within two seconds, with all that it started. Does not wait. */

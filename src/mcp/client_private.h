@@ -55,7 +55,7 @@ struct mcp_client {
     struct mailbox *news;   /* from it */
     uint64_t numbers;       /* of calls; the caller's, as is the next */
     struct mcp_asker asker;
-    bool elicits;
+    unsigned elicits; /* MCP_ELICITS_… */
     char *ca_file;
     struct http_reach reach;
 

@@ -19,8 +19,10 @@ enum {
     URL_NEEDED = -32042   /* a person has to open a page first; before 2026-07-28 */
 };
 
-/* Capabilities of a client that has a person. */
-#define ELICITS "{\"elicitation\":{\"form\":{},\"url\":{}}}"
+/* By MCP_ELICITS_…: capabilities of a client that has a person. */
+static const char *const capabilities[] = {"{}", "{\"elicitation\":{\"form\":{}}}",
+                                           "{\"elicitation\":{\"url\":{}}}",
+                                           "{\"elicitation\":{\"form\":{},\"url\":{}}}"};
 
 static void discover(struct mcp_client *c, int wait_ms);
 static void initialize(struct mcp_client *c);
@@ -74,7 +76,7 @@ static int64_t ask(struct mcp_client *c, const char *method, struct params *p, u
             json_out_name(&p->out, MCP_META "clientInfo");
             json_out_pack(&p->out, "{name:'tiro' version:s}", PACKAGE_VERSION);
             json_out_name(&p->out, MCP_META "clientCapabilities");
-            json_out_raw(&p->out, c->elicits ? ELICITS : "{}");
+            json_out_raw(&p->out, capabilities[c->elicits]);
         }
         if (token)
             json_out_int(&p->out, "progressToken", (int64_t)token);
@@ -195,7 +197,7 @@ static void initialize(struct mcp_client *c)
     params_begin(&p);
     json_out_pack(
         &p.out, "protocolVersion:s capabilities:r clientInfo:{name:'tiro' title:'tiro' version:s}",
-        MCP_LEGACY, c->elicits ? ELICITS : "{}", PACKAGE_VERSION);
+        MCP_LEGACY, capabilities[c->elicits], PACKAGE_VERSION);
     (void)ask(c, "initialize", &p, 0, on_initialized);
 }
 

@@ -329,10 +329,12 @@ void acp_session_prompt(struct acp *a, struct rpc_call *call, const struct json 
     }
     s->prompt = call;
     s->cancelled = false;
-    if (s->servers) { /* each time: an idle session is closed, and forgets them */
-        const struct session_servers_params servers = {.session = s->id, .servers = s->servers};
-        acp_ask(a, NULL, NULL, &operation_session_set_servers, &servers, NULL);
-    }
+    /* Each time: an idle session is closed, and forgets it. */
+    const struct session_client_params client = {.session = s->id,
+                                                 .servers = s->servers,
+                                                 .forms = a->client.forms,
+                                                 .pages = a->client.pages};
+    acp_ask(a, NULL, NULL, &operation_session_set_client, &client, NULL);
     if (w->prompt.images.len == 0 && acp_run_command(s, w->prompt.text.data))
         acp_sending_free(w);
     else

@@ -12,6 +12,7 @@
 #include "session/conversation_operations.h"
 #include "session/corpus_operations.h"
 #include "session/graph_operations.h"
+#include "session/mcp_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
 
@@ -155,6 +156,9 @@ static void on_session(struct mcp_call *c, const struct operation_answer *a)
         .session = t->session, .text = t->prompt, .origin = INPUT_PROGRAM};
     const struct compaction_run_params compaction = {
         .session = t->session, .mode = t->mode, .focus = t->focus};
+    /* Forms are declined here. */
+    const struct session_client_params client = {.session = t->session};
+    server_ask(c->mcp->server, &operation_session_set_client, &client, NULL, NULL);
     if (t->prompt)
         mcp_ask(c, &operation_turn_start, &turn, on_turn);
     else

@@ -50,6 +50,7 @@ struct seat *conversation_new(struct engine *engine)
     c->journal.sink = engine->options.sink;
     backend_init(&c->backend, c->config, &c->wakeup);
     budget_read(&c->budget, c->config);
+    c->elicits = conversation_elicits(c);
     struct compact_warnings warnings = {.count = 0};
     compact_settings_read(&c->compact, c->config, &warnings);
     for (int i = 0; i < warnings.count; i++)

@@ -49,7 +49,7 @@ CONVERSES(converse_decide_approval);
 CONVERSES(converse_decide_elicitation);
 CONVERSES(converse_list_permissions);
 CONVERSES(converse_list_servers);
-CONVERSES(converse_set_servers);
+CONVERSES(converse_set_client);
 CONVERSES(converse_list_skills);
 CONVERSES(converse_answer_tool);
 CONVERSES(converse_compact);

@@ -87,8 +87,7 @@ void conversation_start_servers(struct conversation *c)
     trust_mark_servers(&c->trust.parts, c->trust.trusted, &servers);
     c->servers_trusted = c->trust.trusted;
     const struct http_reach reach = http_reach_of(c->config);
-    tool_mcp_begin(c->mcp, &servers, &reach,
-                   c->engine->options.can_ask && !c->engine->options.nobody_allows);
+    tool_mcp_begin(c->mcp, &servers, &reach, c->elicits);
 }
 
 bool conversation_find_directory(const char *given, char **resolved, struct error *e)

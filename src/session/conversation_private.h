@@ -124,6 +124,7 @@ struct conversation {
     int cited;            /* passages that were sent with the last message */
     struct tool_mcp *mcp; /* the servers of the open session, which work in `root`; NULL: no root */
     char *editor_servers; /* that the client named for the open session, JSON; NULL: none */
+    unsigned elicits;     /* what the person of the open session answers: MCP_ELICITS_… */
     bool servers_trusted; /* they were started with those of the project */
     bool servers_changed; /* in the configuration, since then */
     struct toolset tools;
@@ -190,6 +191,9 @@ void conversation_leave_directory(struct conversation *c);
 /* Before a turn that has tools: starts the MCP servers, unless they were; again, if the user has
  * answered about trust in the project meanwhile. */
 void conversation_start_servers(struct conversation *c);
+
+/* What the person at the engine's surface answers, unless a session's client says less. */
+unsigned conversation_elicits(const struct conversation *c);
 /* Resolves a directory that a request names (NULL stays NULL); the caller frees. */
 bool conversation_find_directory(const char *given, char **resolved, struct error *e);
 /* Images of a message (JSON, NULL: none), their paths below the directory; the caller frees. */

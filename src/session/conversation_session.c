@@ -63,6 +63,7 @@ static void forget_session(struct conversation *c)
     conversation_forget_trust(c);
     tool_mcp_end(c->mcp);
     mem_replace(&c->editor_servers, NULL);
+    c->elicits = conversation_elicits(c);
     read_files_clear(&c->tools.host.read);
     mem_replace(&c->asked, NULL);
     c->last_cached = -1;

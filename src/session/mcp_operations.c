@@ -309,27 +309,37 @@ bool conversation_open_prompt(struct conversation *c, const char *name, const ch
     return mcp_prompt_open(client, name, words, &c->wakeup, out, e);
 }
 
-/* --- the servers of an editor ----------------------------------------------------------------- */
+/* --- the client of a session ------------------------------------------------------------------ */
 
-bool converse_set_servers(struct conversation *c, const void *params, void *result, struct error *e)
+unsigned conversation_elicits(const struct conversation *c)
 {
-    const struct session_servers_params *p = params;
+    bool asks = c->engine->options.can_ask && !c->engine->options.nobody_allows;
+    return asks ? MCP_ELICITS_FORMS | MCP_ELICITS_PAGES : 0;
+}
+
+bool converse_set_client(struct conversation *c, const void *params, void *result, struct error *e)
+{
+    const struct session_client_params *p = params;
     (void)result, (void)e;
-    if (!c->editor_servers || strcmp(c->editor_servers, p->servers) != 0) {
+    c->elicits = conversation_elicits(c) &
+                 ((p->forms ? MCP_ELICITS_FORMS : 0U) | (p->pages ? MCP_ELICITS_PAGES : 0U));
+    if (p->servers && (!c->editor_servers || strcmp(c->editor_servers, p->servers) != 0)) {
         mem_replace(&c->editor_servers, mem_strdup(p->servers));
         reload(c);
     }
     return true;
 }
 
-const struct operation operation_session_set_servers = {
-    OPERATION("session/set_servers", TERMINAL, CONVERSATION,
-              "Names the MCP servers of the client for a session."),
+const struct operation operation_session_set_client = {
+    OPERATION("session/set_client", TERMINAL, CONVERSATION,
+              "Tells what the client of a session answers, and its MCP servers."),
     .params = PARAMETERS(
-        session_servers_params,
-        SHAPE_REQ_AS(SESSION_MEMBER, session_servers_params, session, "The session.", .least = 1),
-        SHAPE_REQ(session_servers_params, servers, "The servers, a JSON text.")),
-    CONVERSE(set_servers, NOW, WRITING),
+        session_client_params,
+        SHAPE_REQ_AS(SESSION_MEMBER, session_client_params, session, "The session.", .least = 1),
+        SHAPE_OPT(session_client_params, servers, "The servers, a JSON text."),
+        SHAPE_OPT(session_client_params, forms, "It shows forms of servers."),
+        SHAPE_OPT(session_client_params, pages, "It shows addresses of pages.")),
+    CONVERSE(set_client, NOW, WRITING),
 };
 
 /* --- a test ----------------------------------------------------------------------------------- */
@@ -350,7 +360,7 @@ static bool run_test(struct operation_context *c, const void *params, void *resu
     if (s->fault)
         return err_set(e, ERR_USAGE, "%s: %s", s->name, s->fault);
     const struct http_reach reach = http_reach_of(c->config);
-    struct mcp_client *client = mcp_client_new(s, directory, &reach, false);
+    struct mcp_client *client = mcp_client_new(s, directory, &reach, 0);
     while (goes_on && !mcp_client_wait(client, clock_mono_ms() + LOOK_MS, NULL))
         goes_on = !stream || !stream->tell || stream->tell(stream->context, "server", 0, 0);
     if (goes_on)

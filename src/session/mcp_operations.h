@@ -40,13 +40,16 @@ struct mcp_list {
     VEC(struct mcp_listed) servers;
 };
 
-/* session/set_servers: the servers that an editor configures for a session, until it is closed. ACP
- * alone calls it, since they are commands; no client calls it by name. */
-struct session_servers_params {
+/* session/set_client: the servers that an editor configures for a session, and the questions of
+ * servers that it can answer, until the session is closed. Servers that have started know of the
+ * client before. ACP and MCP alone call it, since servers are commands; no client calls it by name.
+ */
+struct session_client_params {
     const char *session;
-    const char *servers; /* JSON, as in ACP */
+    const char *servers; /* JSON, as in ACP; NULL: as before */
+    bool forms, pages;
 };
-extern const struct operation operation_session_set_servers;
+extern const struct operation operation_session_set_client;
 
 /* mcp/test: USAGE when the configuration has no such server, or with a fault. Gives a struct
  * mcp_list; a server that did not start is MCP_USE_FAILED. */
