@@ -195,6 +195,53 @@ TEST(its_skills_are_found)
     assert_null(skills_find(&skills, "out"));
 }
 
+/* A folder for Claude Code alone is read likewise; its hooks and agents are named and not used. */
+TEST(a_plugin_of_claude_code_is_read)
+{
+    static const char *const folders[] = {".claude-plugin", "commands", "hooks", "skills",
+                                          "skills/sail"};
+    static const char *const servers_of[] = {
+        "{'s':{'command':'node','args':['${CLAUDE_PLUGIN_ROOT}/x','${CLAUDE_PLUGIN_DATA}']}}",
+        "{'mcpServers':{'s':{'command':'node','args':['${CLAUDE_PLUGIN_ROOT}/x','-']}}}"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        assert_int_equal(mkdir(support_path(support_text("p/%s", folders[i])), 0700), 0);
+    put("p/.claude-plugin/plugin.json",
+        "{'name':'c','version':'1','commands':'./more','skills':['./s'],'hooks':{}}");
+    put("p/hooks/hooks.json", "{'hooks':{'Stop':[]}}");
+    put("p/commands/trim.md", "Trim the sail.\n");
+    put("p/skills/sail/SKILL.md", "---\nname: sail\ndescription: How to sail.\n---\nHoist.\n");
+    for (size_t i = 0; i < 2; i++) {
+        put("p/.mcp.json", servers_of[i]);
+        add();
+        assert_true(plugin.claude);
+        assert_string_equal(plugin.unknown, "commands, skills, hooks, hooks/hooks.json");
+        const struct mcp_server *s = mcp_servers_find(&servers, "s");
+        assert_null(s->fault);
+        assert_string_equal(s->args.items[0], support_text("%s/x", folder));
+        assert_string_equal(s->env.items[0].name, "CLAUDE_PLUGIN_ROOT");
+    }
+    AUTO(skills_release) struct skills skills = {.items = {0}};
+    skills_add_own(&skills, NULL, support_path("nothing"));
+    assert_non_null(skills_find(&skills, "sail"));
+    assert_true(skills_find(&skills, "trim")->command);
+
+    put("p/.claude-plugin/plugin.json", "{'name':'c','mcpServers':'./own.json'}");
+    put("p/own.json", "{'mcpServers':{'own':{'command':'x'}}}");
+    look();
+    assert_string_equal(plugin.servers, support_json("{'own':{'command':'x'}}"));
+    put("p/.claude-plugin/plugin.json", "{'name':'c','mcpServers':{'in':{'command':'x'}}}");
+    look();
+    assert_string_equal(plugin.servers, support_json("{'in':{'command':'x'}}"));
+    put("p/.claude-plugin/plugin.json", "{'name':'c','mcpServers':'../own.json'}");
+    put("own.json", "{}");
+    refused("leads out of the plugin");
+
+    put("p/plugin.json", "{'name':'both'}"); /* of Agent Plugins: that counts */
+    look();
+    assert_false(plugin.claude);
+    assert_null(plugin.servers);
+}
+
 TEST(the_program_adds_what_it_has_shown)
 {
     put("p/plugin.json", "{'name':'a','version':'2','description':'Sails.'}");

@@ -265,7 +265,10 @@ static void add_directory(struct skills *out, const char *directory, const char 
 void skills_add_plugin(struct skills *out, const struct plugin *p)
 {
     auto_free char *place = paths_join(p->directory, "skills");
+    auto_free char *commands = paths_join(p->directory, "commands");
     skills_add_place(out, place, p->directory, false);
+    if (p->claude)
+        skills_add_place(out, commands, p->directory, true);
 }
 
 void skills_add_project(struct skills *out, const char *directory, const char *home)

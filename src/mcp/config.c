@@ -97,8 +97,13 @@ struct source {
     const char *data;            /* of the plugin */
 };
 
+#define CLAUDE "CLAUDE_" /* in front of a plugin's variables, where it is Claude Code's */
+
 static const char *variable(const struct source *from, const char *name)
 {
+    const size_t prefix = sizeof CLAUDE - 1;
+    if (from->plugin && strncmp(name, CLAUDE "PLUGIN_", prefix + strlen("PLUGIN_")) == 0)
+        name += prefix;
     if (from->plugin && strcmp(name, "PLUGIN_ROOT") == 0)
         return from->plugin->directory;
     return from->plugin && strcmp(name, "PLUGIN_DATA") == 0 ? from->data : environment_get(name);
@@ -276,8 +281,10 @@ static bool place_in_plugin(const struct source *from, struct mcp_server *s, str
         mem_replace(&s->command, real);
     }
     if (s->command) {
-        vec_push(&s->env, (struct mcp_pair){mem_strdup("PLUGIN_ROOT"), mem_strdup(root)});
-        vec_push(&s->env, (struct mcp_pair){mem_strdup("PLUGIN_DATA"), mem_strdup(from->data)});
+        const char *prefix = from->plugin->claude ? CLAUDE : "";
+        vec_push(&s->env, (struct mcp_pair){mem_printf("%sPLUGIN_ROOT", prefix), mem_strdup(root)});
+        vec_push(&s->env,
+                 (struct mcp_pair){mem_printf("%sPLUGIN_DATA", prefix), mem_strdup(from->data)});
     }
     return true;
 }

@@ -16,7 +16,7 @@ enum { FILE_BYTES = 1 << 20 };
 
 static const struct shape kept_shape =
     SHAPE_OF("plugin", struct plugin, SHAPE_REQ(plugin, name, NULL, .least = 1),
-             SHAPE_REQ(plugin, directory, NULL, .least = 1),
+             SHAPE_REQ(plugin, directory, NULL, .least = 1), SHAPE_OPT(plugin, claude, NULL),
              SHAPE_FIELD("servers", JSON, OPTIONAL, SHAPE_AT_TEXT(struct plugin, servers)));
 static const struct shape plugins_shape =
     SHAPE_OF("plugins", struct plugins, SHAPE_REQ_LIST("plugins", plugins, list, kept_shape, NULL));
@@ -64,21 +64,44 @@ static struct json *read_below(const char *directory, const char *name, struct e
     return NULL;
 }
 
-/* Names of members that the format does not have; NULL: none. */
-static char *unknown_members(const struct json *about)
+/* Names of members that are not used, and of files of Claude Code likewise; NULL: none. */
+static char *find_unknown(const struct plugin *p, const struct json *about)
 {
     static const char *const known[] = {
-        "$schema",    "name",     "version", "description", "author",     "homepage",   "license",
-        "repository", "keywords", "icon",    "skills",      "mcpServers", "displayName"};
+        "$schema",    "name",     "version", "description", "author",     "homepage", "license",
+        "repository", "keywords", "icon",    "displayName", "mcpServers", "skills"};
+    static const char *const files[] = {"hooks/hooks.json", "agents", ".lsp.json"};
+    const size_t count = sizeof known / sizeof *known - p->claude; /* paths of skills */
     AUTO(buf_release) struct buf out = BUF_INIT;
     for (const struct json *m = json_first(about); m; m = json_next(m)) {
         size_t i = 0;
-        while (i < sizeof known / sizeof *known && strcmp(known[i], json_name(m)) != 0)
+        while (i < count && strcmp(known[i], json_name(m)) != 0)
             i++;
-        if (i == sizeof known / sizeof *known)
+        if (i == count)
             buf_addf(&out, "%s%s", out.len > 0 ? ", " : "", json_name(m));
     }
+    for (size_t i = 0; p->claude && i < sizeof files / sizeof *files; i++) {
+        auto_free char *path = paths_join(p->directory, files[i]);
+        if (access(path, F_OK) == 0)
+            buf_addf(&out, "%s%s", out.len > 0 ? ", " : "", files[i]);
+    }
     return out.len > 0 ? utf8_clean_line(out.data) : NULL;
+}
+
+/* The file of servers. Claude Code's may be named by the manifest, or stand in it, and need no
+ * member around the servers. */
+static struct json *read_servers(const struct plugin *p, const struct json *about, struct error *e)
+{
+    const struct json *named = p->claude ? json_get(about, "mcpServers") : NULL;
+    const char *path = json_string(named) ? json_string(named)
+                       : p->claude        ? ".mcp.json"
+                                          : "mcp.json";
+    e->code = ERR_OK;
+    if (json_type(named) == JSON_OBJECT)
+        return json_clone(named);
+    AUTO(json_free_local) struct json *file = read_below(p->directory, path, e);
+    const struct json *servers = json_get(file, "mcpServers");
+    return servers ? json_clone(servers) : p->claude && file ? json_clone(file) : NULL;
 }
 
 bool plugin_look(const char *directory, struct plugin *out, struct error *e)
@@ -87,6 +110,10 @@ bool plugin_look(const char *directory, struct plugin *out, struct error *e)
     if (!out->directory)
         return err_set_errno(e, ERR_FILE_ERROR, "cannot open %s", directory);
     AUTO(json_free_local) struct json *about = read_below(out->directory, "plugin.json", e);
+    if (!about && e->code == ERR_OK) {
+        about = read_below(out->directory, ".claude-plugin/plugin.json", e);
+        out->claude = about;
+    }
     if (!about && e->code == ERR_OK)
         return err_set(e, ERR_USAGE, "%s has no plugin.json; name the folder of a plugin",
                        directory);
@@ -99,16 +126,15 @@ bool plugin_look(const char *directory, struct plugin *out, struct error *e)
         return err_set(e, ERR_CONFIG_ERROR,
                        "%s/plugin.json: \"name\" does not fit; it has 1 to %d of a-z, 0-9, . and -",
                        directory, PLUGIN_NAME_BYTES);
-    AUTO(json_free_local) struct json *mcp = read_below(out->directory, "mcp.json", e);
-    if (!mcp && e->code != ERR_OK)
+    AUTO(json_free_local) struct json *servers = read_servers(out, about, e);
+    if (!servers && e->code != ERR_OK)
         return false;
-    const struct json *servers = json_get(mcp, "mcpServers");
     const char *version = json_get_string(about, "version");
     const char *description = json_get_string(about, "description");
     out->name = mem_strdup(name);
     out->version = version ? utf8_clean_line(version) : NULL;
     out->description = description ? utf8_clean_line(description) : NULL;
-    out->unknown = unknown_members(about);
+    out->unknown = find_unknown(out, about);
     out->servers = json_len(servers) > 0 ? json_print(servers) : NULL;
     return true;
 }

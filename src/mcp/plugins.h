@@ -1,6 +1,6 @@
-/* Plugins (Agent Plugins 1.0): folders of the user's disk with skills and MCP servers. plugins.json
- * beside the store keeps which ones the user has added, with their servers as they were shown then:
- * a folder that changes later brings no other server. */
+/* Plugins (Agent Plugins 1.0, or those of Claude Code): folders of the user's disk with skills and
+ * MCP servers. plugins.json beside the store keeps which ones the user has added, with their
+ * servers as they were shown then: a folder that changes later brings no other server. */
 #ifndef MCP_PLUGINS_H
 #define MCP_PLUGINS_H
 
@@ -15,16 +15,17 @@ struct plugin {
     char *name;
     char *directory; /* resolved */
     char *servers;   /* JSON, an object; NULL: none */
+    bool claude;     /* it has only .claude-plugin/plugin.json: commands, too, and .mcp.json */
     /* Only of plugin_look(). */
     char *version, *description; /* NULL: not given */
-    char *unknown;               /* members of plugin.json that mean nothing; NULL: none */
+    char *unknown;               /* members of plugin.json and files without use; NULL: none */
 };
 struct plugins {
     VEC(struct plugin) list;
 };
 
-/* Reads plugin.json and mcp.json of a folder, through no link that leads out of it. False: it is no
- * plugin. Release in any case. */
+/* Reads the manifest and the servers of a folder, through no link that leads out of it. False: it
+ * is no plugin. Release in any case. */
 bool plugin_look(const char *directory, struct plugin *out, struct error *e);
 void plugin_release(struct plugin *p);
 

@@ -44,10 +44,10 @@ static char *describe(const struct plugin *p)
     for (size_t i = 0; i < skills.items.len; i++) {
         const struct skill *s = &skills.items.items[i];
         const char *text = s->state == SKILL_BROKEN ? s->detail : s->description;
-        buf_addf(&raw, "skill %s: %s\n", s->name, text ? text : "");
+        buf_addf(&raw, "%s %s: %s\n", s->command ? "command" : "skill", s->name, text ? text : "");
     }
     if (p->unknown)
-        buf_addf(&raw, "plugin.json has members that mean nothing here: %s\n", p->unknown);
+        buf_addf(&raw, "without use here: %s\n", p->unknown);
     buf_trim_end(&raw, "\n");
     utf8_reveal(&out, raw.data, raw.len, UTF8_MULTILINE);
     return buf_take(&out);
