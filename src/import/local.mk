@@ -1,5 +1,6 @@
 libtiro_a_SOURCES += \
 	src/import/claude.c \
+	src/import/codex.c \
 	src/import/private.h \
 	src/import/reader.c \
 	src/import/scan.c src/import/scan.h \

@@ -4,9 +4,11 @@
 
 /* In the order in which a file is tried. */
 extern const struct import_source import_claude;
+extern const struct import_source import_codex;
 
 const struct import_source *const import_sources[] = {
     &import_claude,
+    &import_codex,
     NULL,
 };
 
