@@ -23,7 +23,7 @@ if (!fs.existsSync(program)) {
 const QUESTION = 'Which port has the heron database?';
 const plugin = path.join(import.meta.dirname, '../../data/plugin');
 const place = await makePlace();
-const model = await startHostModel(QUESTION);
+const model = await startHostModel(/memory_search$/, { query: QUESTION });
 const project = path.join(place.root, 'project'), bin = path.join(place.root, 'bin');
 fs.mkdirSync(project);
 fs.mkdirSync(bin);
