@@ -111,6 +111,8 @@ static const char *const payloads[EVENT_TYPE_COUNT] = {
     [EVENT_COMPACTION_UNDONE] = "{'of':7}",
     [EVENT_REWOUND] = "{'message':7}",
     [EVENT_REWIND_UNDONE] = "{'of':7}",
+    [EVENT_FILE_RESTORED] =
+        "{'path':'name','removed':true,'change':{'old':'name','new':'te\\'xt\\n','line':3}}",
     [EVENT_MESSAGE_PINNED] = "{'message':7,'pinned':true}",
     [EVENT_MEMORY_INDEXED] = "{'entries':2,'compaction':7}",
     [EVENT_MEMORY_RECALLED] =
@@ -276,7 +278,7 @@ TEST(test_between_runs)
         struct event ev = filled((enum event_type)i);
         bool by_hand = ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED;
         bool changes = ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_REWOUND ||
-                       ev.type == EVENT_REWIND_UNDONE;
+                       ev.type == EVENT_REWIND_UNDONE || ev.type == EVENT_FILE_RESTORED;
         assert_int_equal(event_between_turns(&ev), by_hand || changes);
         ev.compaction.trigger = estimate;
         assert_int_equal(event_between_turns(&ev), changes);
@@ -314,6 +316,7 @@ static const char *const fresh[EVENT_TYPE_COUNT] = {
     [EVENT_COMPACTION_UNDONE] = "{'of':0}",
     [EVENT_REWOUND] = "{'message':0}",
     [EVENT_REWIND_UNDONE] = "{'of':0}",
+    [EVENT_FILE_RESTORED] = "{'path':''}",
     [EVENT_MESSAGE_PINNED] = "{'message':0,'pinned':false}",
     [EVENT_MEMORY_INDEXED] = "{'entries':0,'compaction':0}",
     [EVENT_MEMORY_RECALLED] = "{'query':'','limit':0}",

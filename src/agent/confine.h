@@ -45,6 +45,21 @@ int builtin_open(const struct tool_context *context, const char *path, int flags
 bool builtin_read(const struct tool_context *context, int fd, const char *path, const char *where,
                   int64_t first, int64_t count, struct buf *out);
 
+/* A file that gets an earlier content, as it is on the disk. */
+struct file_present {
+    char *where; /* its resolved path */
+    bool exists;
+    struct buf text;
+};
+void file_present_release(struct file_present *p);
+/* False: it cannot be read, or not be written; `why` says why. */
+bool file_present_read(const struct tool_context *context, const char *path,
+                       struct file_present *out, struct buf *why);
+/* Replaces the content, as edit_file does it, or removes the file (NULL), if it is still as it
+ * was read. */
+bool file_give_back(const struct tool_context *context, const char *path,
+                    const struct file_present *was, const struct buf *content, struct buf *why);
+
 /* Whether this resolved path may be reached; else `e` says why not. */
 bool builtin_may_reach(const struct tool_context *context, const char *path, const char *where,
                        struct error *e);

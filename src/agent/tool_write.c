@@ -41,12 +41,12 @@ static bool fail_write(const struct target *t, const char *why, struct buf *out)
 
 /* Finds the file that a call writes, and checks that it may be written. A missing directory is made
  * if `make`; otherwise place.dir is -1 then. */
-static bool find_target(const struct tool_context *context, const struct json *args, bool make,
+static bool find_target(const struct tool_context *context, const char *path, bool make,
                         struct target *t, struct buf *out)
 {
     const struct tool_host *host = context->self;
     struct error e = {0};
-    *t = (struct target){.path = json_get_string(args, "path"), .now.taken = true};
+    *t = (struct target){.path = path, .now.taken = true};
     if (!confine_find(host->root_fd, host->root, t->path, make, &t->place, &e)) {
         buf_addstr(out, e.text);
         return false;
@@ -274,13 +274,61 @@ static bool put(const struct tool_context *context, const struct target *t, enum
     return true;
 }
 
+/* --- an earlier content --- */
+
+void file_present_release(struct file_present *p)
+{
+    free(p->where);
+    buf_release(&p->text);
+    *p = (struct file_present){.text = BUF_INIT};
+}
+
+bool file_present_read(const struct tool_context *context, const char *path,
+                       struct file_present *out, struct buf *why)
+{
+    struct target t;
+    *out = (struct file_present){.text = BUF_INIT};
+    if (!find_target(context, path, false, &t, why))
+        return false;
+    enum present present = read_present(context, &t, &out->text);
+    out->exists = present == PRESENT_SAVED;
+    out->where = mem_strdup(t.place.where);
+    if (present > PRESENT_OPEN) {
+        fail_write(&t, out->text.data, why);
+        file_present_release(out);
+    }
+    confine_place_release(&t.place);
+    return present <= PRESENT_OPEN;
+}
+
+bool file_give_back(const struct tool_context *context, const char *path,
+                    const struct file_present *was, const struct buf *content, struct buf *why)
+{
+    struct target t;
+    struct stat written;
+    AUTO(buf_release) struct buf now = BUF_INIT;
+    if (!find_target(context, path, content != NULL, &t, why))
+        return false;
+    enum present present = read_present(context, &t, &now);
+    bool same = (present == PRESENT_SAVED) == was->exists && present <= PRESENT_OPEN &&
+                now.len == was->text.len && memcmp(now.data, was->text.data, now.len) == 0;
+    bool ok = same || fail_write(&t, "changed meanwhile; nothing was written", why);
+    if (ok && content)
+        ok = replace(context, &t, &t.now, content, &written, why);
+    else if (ok && was->exists)
+        ok = !is_outdated(&t.now, &t, true, why) &&
+             (unlinkat(t.place.dir, t.place.name, 0) == 0 || fail_write(&t, strerror(errno), why));
+    confine_place_release(&t.place);
+    return ok;
+}
+
 /* --- write_file ------------------------------------------------------------------------------- */
 
 static bool write_file(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     struct target t;
     bool make = !context->sight->has_directory; /* a directory that was seen is not made again */
-    if (!find_target(context, args, make, &t, out))
+    if (!find_target(context, json_get_string(args, "path"), make, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT;
     const struct buf new = buf_borrow(json_get_string(args, "content"));
@@ -336,7 +384,7 @@ static bool preview_write(const struct tool_context *context, const struct json 
                           struct tool_sight *sight, struct buf *out)
 {
     struct target t;
-    if (!find_target(context, args, false, &t, out))
+    if (!find_target(context, json_get_string(args, "path"), false, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT;
     const struct buf new = buf_borrow(json_get_string(args, "content"));
@@ -547,7 +595,7 @@ static size_t edit_text(const struct tool_context *context, const struct json *a
 static bool edit_file(const struct tool_context *context, const struct json *args, struct buf *out)
 {
     struct target t;
-    if (!find_target(context, args, false, &t, out))
+    if (!find_target(context, json_get_string(args, "path"), false, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT, new = BUF_INIT;
     enum present present = read_present(context, &t, &old);
@@ -565,7 +613,7 @@ static bool preview_edit(const struct tool_context *context, const struct json *
                          struct tool_sight *sight, struct buf *out)
 {
     struct target t;
-    if (!find_target(context, args, false, &t, out))
+    if (!find_target(context, json_get_string(args, "path"), false, &t, out))
         return false;
     AUTO(buf_release) struct buf old = BUF_INIT, new = BUF_INIT;
     enum present present = read_present(context, &t, &old);

@@ -233,6 +233,12 @@ static const struct shape_field fields_REWOUND[] = {
 static const struct shape_field fields_REWIND_UNDONE[] = {
     NUMBER("of", number, "Number of the conversation_rewound that was undone."), {0}};
 
+static const struct shape_field fields_FILE_RESTORED[] = {
+    TEXT("path", name, "The file that was given back its content from before a rewind, or after it."),
+    OPTIONAL_FLAG("removed", flag, "The file was removed: there was none then."),
+    SHAPE_FIELD("change", OBJECT, OPTIONAL, SHAPE_AT(struct file_change, struct event, change),
+                .of = &change_shape, .help = "The file before and after that."), {0}};
+
 static const struct shape_field fields_MESSAGE_PINNED[] = {
     NUMBER("message", number, "Number of the message."),
     FLAG("pinned", flag, "True: pinned; false: unpinned."), {0}};
@@ -388,7 +394,7 @@ bool event_between_turns(const struct event *ev)
 {
     bool compacts = ev->type == EVENT_COMPACTION_STARTED || ev->type == EVENT_COMPACTION_COMPLETED;
     return ev->type == EVENT_COMPACTION_UNDONE || ev->type == EVENT_REWOUND ||
-           ev->type == EVENT_REWIND_UNDONE ||
+           ev->type == EVENT_REWIND_UNDONE || ev->type == EVENT_FILE_RESTORED ||
            (compacts && ev->compaction.trigger && strcmp(ev->compaction.trigger, "manual") == 0);
 }
 

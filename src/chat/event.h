@@ -40,6 +40,7 @@
     X(COMPACTION_UNDONE, "compaction_undone", 1)                                                   \
     X(REWOUND, "conversation_rewound", 1)                                                          \
     X(REWIND_UNDONE, "rewind_undone", 1)                                                           \
+    X(FILE_RESTORED, "file_restored", 1)                                                           \
     X(MESSAGE_PINNED, "message_pinned", 1)                                                         \
     X(MEMORY_INDEXED, "memory_indexed", 1)                                                         \
     X(MEMORY_RECALLED, "memory_recalled", 1)                                                       \

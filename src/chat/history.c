@@ -858,6 +858,9 @@ void history_apply(struct history *h, const struct event *ev)
     case EVENT_REWOUND:
         rewind_to(h, ev);
         break;
+    case EVENT_FILE_RESTORED:
+        history_drop_open_turn(h);
+        break;
     case EVENT_MESSAGE_PINNED:
         m = history_find(h, ev->number);
         if (m)

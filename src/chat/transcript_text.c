@@ -30,6 +30,8 @@ const struct transcript_words transcript_words_fixed = {
     .compaction_undone = "compaction undone",
     .rewound = "rewound to before the message",
     .rewind_undone = "rewind undone",
+    .file_restored = "file taken back",
+    .file_removed = "file removed again",
     .summary = "summary",
     .tokens = "tokens",
     .messages = "messages",
@@ -323,6 +325,11 @@ void transcript_text_add(struct transcript_text *t, struct buf *out, const struc
         break;
     case EVENT_REWIND_UNDONE:
         buf_addf(out, "> %s\n\n", t->words->rewind_undone);
+        break;
+    case EVENT_FILE_RESTORED:
+        buf_addf(out, "> %s", ev->flag ? t->words->file_removed : t->words->file_restored);
+        add_fact(out, ev->name);
+        buf_addstr(out, "\n\n");
         break;
     case EVENT_MEMORY_INDEXED:
         if (ev->count > 0)

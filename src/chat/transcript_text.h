@@ -16,6 +16,8 @@ struct transcript_words {
     const char *compacted, *compaction_failed, *compaction_undone, *summary, *tokens, *messages;
     const char *rewound; /* to before the message whose event has the number that follows */
     const char *rewind_undone;
+    const char *file_restored;
+    const char *file_removed;
     const char *remembered, *recalled; /* so many messages */
     const char *learned, *proposed;    /* from the user's words, for later sessions */
     /* For an open turn at the end of the log, which may run in another process: a mark of its

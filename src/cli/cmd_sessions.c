@@ -187,6 +187,8 @@ static bool run_show(struct verb_call *v, struct error *e)
                          .compaction_undone = _("compaction undone"),
                          .rewound = _("rewound to before the message"),
                          .rewind_undone = _("rewind undone"),
+                         .file_restored = _("file taken back"),
+                         .file_removed = _("file removed again"),
                          .summary = _("summary"),
                          .tokens = _("tokens"),
                          .messages = _("messages"),

@@ -59,6 +59,8 @@ CONVERSES(converse_pin);
 CONVERSES(converse_unpin);
 CONVERSES(converse_rewind);
 CONVERSES(converse_unrewind);
+CONVERSES(converse_changes);
+CONVERSES(converse_restore);
 CONVERSES(converse_context);
 CONVERSES(converse_models);
 CONVERSES(converse_check);

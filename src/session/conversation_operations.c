@@ -496,6 +496,58 @@ const struct operation operation_session_unrewind = {
     CONVERSE(unrewind, REFUSED, WRITING),
 };
 
+static const char *const state_words[] = {[RESTORABLE_READY] = "ready",
+                                          [RESTORABLE_CHANGED] = "changed",
+                                          [RESTORABLE_LOST] = "lost",
+                                          [RESTORABLE_DONE] = "restored",
+                                          [RESTORABLE_FAILED] = "failed"};
+static const struct shape_names states = {state_words, RESTORABLE_FAILED + 1, -1};
+
+static const struct shape restorable_shape = SHAPE_OF(
+    "file", struct restorable, SHAPE_REQ(restorable, path, "The file, as the tools named it."),
+    SHAPE_REQ_WORD(restorable, state, states,
+                   "Ready: it is as the tools left it; changed: it was changed since, and is given "
+                   "back only by its name; lost: it cannot be given back; restored; failed."),
+    SHAPE_OPT(restorable, removes, "There was no file then: it is removed."),
+    SHAPE_REQ(restorable, added, "Lines that come."),
+    SHAPE_REQ(restorable, removed, "Lines that go."),
+    SHAPE_OPT(restorable, difference, "As diff -u writes it; absent: too long, or none."),
+    SHAPE_OPT(restorable, why, "Why it cannot be given back, or was not."));
+
+static const struct shape files_shape =
+    SHAPE_OF("files", struct session_files,
+             SHAPE_REQ_LIST("files", session_files, files, restorable_shape,
+                            "Files that differ from the point of the rewind."),
+             SHAPE_REQ_TEXTS(session_files, commands,
+                             "Commands and tools of servers that ran since; their changes are not "
+                             "covered."));
+
+const struct operation operation_session_changes = {
+    OPERATION("session/changes", OWNER, CONVERSATION,
+              "Lists the files that tools changed since the message of the newest rewind; after "
+              "session/unrewind, those that session/restore gave back since that rewind."),
+    .params = &session_params_shape,
+    .result = &files_shape,
+    CONVERSE(changes, REFUSED, WRITING),
+};
+
+const struct operation operation_session_restore = {
+    OPERATION("session/restore", OWNER, CONVERSATION,
+              "Gives files of session/changes the content that they had then."),
+    SLASH("restore", "[FILE]",
+          N_("after /rewind or /unrewind: take back what tools did to files (default: to all that "
+             "nobody else has changed)")),
+    .undone = N_("No file was taken back."),
+    .params = PARAMETERS(
+        session_restore_params, SESSION_FIELD(session_restore_params),
+        SHAPE_OPT(session_restore_params, file, "One file; absent: all that are ready.")),
+    .result = &files_shape,
+    .lines = "files",
+    .line = "{state}: {path}",
+    .none = N_("No file differs from then."),
+    CONVERSE(restore, REFUSED, WRITING),
+};
+
 static const struct shape pin_shape = SHAPE_PARAMETERS(
     struct compaction_pin_params, SESSION_FIELD(compaction_pin_params),
     SHAPE_OPT(compaction_pin_params, seq,

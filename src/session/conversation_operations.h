@@ -236,6 +236,33 @@ struct session_rewound {
     char *text;  /* of the message, without its attachments */
 };
 
+/* session/changes: the files that tools changed since the point of the newest rewind. */
+enum restorable_state {
+    RESTORABLE_READY,   /* it is as the tools left it */
+    RESTORABLE_CHANGED, /* it was changed since: given back only by its name */
+    RESTORABLE_LOST,    /* `why` it cannot be given back */
+    RESTORABLE_DONE,
+    RESTORABLE_FAILED /* `why` */
+};
+struct restorable {
+    char *path; /* as the tools named it */
+    enum restorable_state state;
+    bool removes; /* there was no file then */
+    int64_t added, removed;
+    char *difference; /* of the present text to that of then; NULL: too long */
+    char *why;
+};
+struct session_files {
+    VEC(struct restorable) files;
+    VEC(char *) commands; /* whose changes are not covered */
+};
+
+/* session/restore; the result as of session/changes, with what was done. */
+struct session_restore_params {
+    const char *session;
+    const char *file; /* its path in session/changes; NULL, "": all that are ready */
+};
+
 /* models/list asks the server of a provider (NULL: the present one); its list may be missing
  * (`fault`). */
 struct models_params {

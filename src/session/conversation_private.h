@@ -2,7 +2,8 @@
  * is done; conversation_session.c opens, changes and leaves sessions; conversation_place.c has
  * their directory and settings, and opens them for a server; conversation_turn.c has turns, notices
  * and the tasks of the surface for tools; conversation_compact.c compaction, rewinds
- * and the parts of the next request; conversation_memory.c memory, learned items, the graph,
+ * and the parts of the next request; conversation_restore.c files after a rewind;
+ * conversation_memory.c memory, learned items, the graph,
  * corpora and files of instructions. */
 #ifndef SESSION_CONVERSATION_PRIVATE_H
 #define SESSION_CONVERSATION_PRIVATE_H
@@ -320,6 +321,12 @@ void conversation_make_title(struct conversation *c);
 const struct compact_mode *conversation_find_mode(const struct conversation *c, const char *name,
                                                   struct error *e);
 void tell_draft(struct conversation *c);
+
+/* conversation_restore.c */
+/* Names the files that were given an earlier content since the message before the next one, for the
+ * model; `retries`: the message that is sent again, as of run_started; 0: none. NULL: none were.
+ * The caller frees. */
+char *conversation_restored_files(const struct conversation *c, int64_t retries);
 
 /* conversation_memory.c */
 void conversation_open_memory(struct conversation *c);  /* the store is open */

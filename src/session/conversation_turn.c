@@ -450,8 +450,9 @@ bool conversation_need_history(struct conversation *c, struct error *e)
 }
 
 /* The attachments of a message, with the surroundings if no message that the model sees tells them
- * as they are now: in the first, after a compaction, on another day. The one that is sent again
- * (`retries`) goes. The caller frees; NULL: none. */
+ * as they are now: in the first, after a compaction, on another day; and with the files that were
+ * given an earlier content since. The one that is sent again (`retries`) goes. The caller frees;
+ * NULL: none. */
 static char *with_surroundings(const struct conversation *c, const char *attachments,
                                int64_t retries)
 {
@@ -460,13 +461,18 @@ static char *with_surroundings(const struct conversation *c, const char *attachm
     AUTO(json_free_local) struct json *old = json_parse(all, strlen(all), NULL);
     AUTO(json_free_local) struct json *blocks = json_new_array();
     auto_free char *now = prompt_surroundings(c->root);
-    bool told = h->surroundings && strcmp(h->surroundings, now) == 0 &&
+    auto_free char *restored = conversation_restored_files(c, retries);
+    size_t len = strlen(now);
+    bool told = !restored && h->surroundings && strncmp(h->surroundings, now, len) == 0 &&
+                (!h->surroundings[len] || h->surroundings[len] == '\n') &&
                 h->surroundings_seq != retries && history_find(h, h->surroundings_seq);
     for (const struct json *v = json_first(old); v; v = json_next(v)) {
         const char *name = json_get_string(v, "name");
         if (!name || strcmp(name, MESSAGE_SURROUNDINGS) != 0)
             json_push(blocks, json_clone(v));
     }
+    if (restored)
+        mem_replace(&now, mem_printf("%s\n\n%s", now, restored));
     /* The offline provider would quote them. */
     if (!told && c->backend.choice.provider->has_network)
         json_push(blocks, json_pack("{type:'text' name:s text:s}", MESSAGE_SURROUNDINGS, now));

@@ -11,6 +11,7 @@ libtiro_a_SOURCES += \
 	src/session/conversation_operations.c src/session/conversation_operations.h \
 	src/session/conversation_place.c \
 	src/session/conversation_private.h \
+	src/session/conversation_restore.c \
 	src/session/conversation_session.c \
 	src/session/conversation_turn.c \
 	src/session/corpora_desk.c src/session/corpora_desk.h \

@@ -205,6 +205,7 @@ struct operation {
     X(plugin_list) X(plugin_add) X(plugin_remove) \
     X(compaction_run) X(compaction_decide) X(compaction_undo) X(compaction_pin) \
     X(compaction_unpin) X(session_rewind) X(session_unrewind) \
+    X(session_changes) X(session_restore) \
     X(context_read) \
     X(models_list) \
     X(provider_check) \

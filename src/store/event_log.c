@@ -356,7 +356,7 @@ bool event_log_messages(struct store *s, const char *session_id, struct log_mess
             (ev.type == EVENT_TEXT_COMPLETE || ev.type == EVENT_REASONING_COMPLETE) && detail != 0;
         ev.between_turns =
             ev.type == EVENT_COMPACTION_UNDONE || ev.type == EVENT_REWOUND ||
-            ev.type == EVENT_REWIND_UNDONE ||
+            ev.type == EVENT_REWIND_UNDONE || ev.type == EVENT_FILE_RESTORED ||
             ((ev.type == EVENT_COMPACTION_STARTED || ev.type == EVENT_COMPACTION_COMPLETED) &&
              detail != 0);
         log_messages_apply(out, &ev);
