@@ -624,6 +624,7 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     assert_text(ask("/undo"), "undo");
     assert_text(ask("/rewind 7"), "from 1 to 1");
     assert_text(ask("/rewind"), "goes on from before that message");
+    assert_text(ask("/restore"), "No file differs from then.");
     assert_text(ask("/unrewind"), "The rewind was undone");
     size_t asked = model_server_requests(model);
     assert_text(ask("/etc is what?"), "Hello from the scripted model.");

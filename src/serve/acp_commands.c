@@ -73,6 +73,59 @@ static void run_compact(struct acp_session *s, const char *arguments)
     acp_ask(s->acp, NULL, s, &operation_compaction_run, &params, told);
 }
 
+/* --- rewinds --- */
+
+/* Names the files that tools changed since: they stay as they are. */
+static void told_changes(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = waiting(ask, answer);
+    const struct session_files *list = answer->result;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!s)
+        return;
+    if (list->files.len > 0)
+        buf_addstr(&text, _("Tools changed these files since; they stay as they are until "
+                            "/restore, or /restore FILE, takes that back:"));
+    buf_addstr(&text, list->files.len > 0 ? "\n\n" : "");
+    for (size_t i = 0; i < list->files.len; i++) {
+        const struct restorable *r = &list->files.items[i];
+        buf_addf(&text, "- %s +%lld -%lld%s\n", r->path, (long long)r->added, (long long)r->removed,
+                 r->state == RESTORABLE_CHANGED ? _(", changed meanwhile")
+                 : r->state == RESTORABLE_LOST  ? _(", not covered")
+                                                : "");
+    }
+    for (size_t i = 0; i < list->commands.len; i++)
+        buf_addf(&text, _("- not covered: %s\n"), list->commands.items[i]);
+    if (text.len > 0)
+        say(s, text.data);
+    else
+        acp_end_prompt(s, "end_turn");
+}
+
+static void rewound(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = waiting(ask, answer);
+    if (s)
+        acp_ask(s->acp, NULL, s, &operation_session_changes,
+                &(struct session_params){.session = s->id}, told_changes);
+}
+
+static void rewind_by(struct acp_session *s, const struct operation *o, const char *arguments)
+{
+    auto_free void *params = operation_slash_params(o, s->id, arguments);
+    acp_ask(s->acp, NULL, s, o, params, rewound);
+}
+
+static void run_rewind(struct acp_session *s, const char *arguments)
+{
+    rewind_by(s, &operation_session_rewind, arguments);
+}
+
+static void run_unrewind(struct acp_session *s, const char *arguments)
+{
+    rewind_by(s, &operation_session_unrewind, arguments);
+}
+
 /* --- pins ------------------------------------------------------------------------------------- */
 
 static void pin(struct acp_session *s, bool pins, int64_t seq)
@@ -256,6 +309,8 @@ static const struct command commands[] = {
     {.operation = &operation_compaction_run, .run = run_compact},
     {.operation = &operation_compaction_pin, .run = run_pin},
     {.operation = &operation_compaction_unpin, .run = run_unpin},
+    {.operation = &operation_session_rewind, .run = run_rewind},
+    {.operation = &operation_session_unrewind, .run = run_unrewind},
     {.operation = &operation_context_read, .run = run_context},
     {.operation = &operation_memory_search, .run = run_memory},
     {.operation = &operation_session_set_model,

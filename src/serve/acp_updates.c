@@ -357,6 +357,9 @@ static void noted(struct acp_telling *t, const struct event *ev)
         made = mem_strdup(_("The conversation goes on from before that message."));
     else if (ev->type == EVENT_REWIND_UNDONE)
         made = mem_strdup(_("The rewind was undone."));
+    else if (ev->type == EVENT_FILE_RESTORED)
+        made = mem_printf("%s: %s", ev->flag ? _("file removed again") : _("file taken back"),
+                          ev->name);
     bool warns = ev->type == EVENT_WARNING || ev->type == EVENT_BUDGET_WARNING;
     acp_tell_notice(t, warns ? "warning" : "info", made ? made : *text ? text : ev->name);
 }
@@ -606,6 +609,7 @@ void acp_tell_event(struct acp_telling *t, const struct event *ev)
         [EVENT_COMPACTION_UNDONE] = noted,
         [EVENT_REWOUND] = noted,
         [EVENT_REWIND_UNDONE] = noted,
+        [EVENT_FILE_RESTORED] = noted,
         [EVENT_LEARNED_NOTED] = noted,
         [EVENT_BUDGET_WARNING] = noted,
         [EVENT_WARNING] = noted,

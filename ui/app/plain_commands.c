@@ -530,12 +530,38 @@ static void run_with_turn(struct plain *p, const struct operation *o, const char
         plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
 }
 
+/* The files that can be taken back, as a line each, and how. */
+static void take_changes(struct plain *p, struct operation_answer *a)
+{
+    const struct session_files *list = a->result;
+    for (size_t i = 0; i < list->files.len; i++) {
+        const struct restorable *r = &list->files.items[i];
+        plain_writef(&p->out, "%s  +%lld -%lld%s", r->path, (long long)r->added,
+                     (long long)r->removed,
+                     r->state == RESTORABLE_CHANGED ? _(", changed meanwhile")
+                     : r->state == RESTORABLE_LOST  ? _(", not covered")
+                     : r->removes                   ? _(", is removed")
+                                                    : "");
+    }
+    for (size_t i = 0; i < list->commands.len; i++)
+        plain_writef(&p->out, _("not covered: %s"), list->commands.items[i]);
+    if (list->files.len > 0)
+        plain_write(&p->out, _("/restore takes back what tools did to these files, /restore FILE "
+                               "to one of them; else they stay."));
+}
+
+static void take_unrewound(struct plain *p, struct operation_answer *a)
+{
+    (void)a;
+    plain_ask(p, &operation_session_changes, NULL, take_changes);
+}
+
 /* Prints the text of the message that was taken back, so that it can be sent in other words. */
 static void take_rewound(struct plain *p, struct operation_answer *a)
 {
     const struct session_rewound *r = a->result;
-    if (a->error.code == ERR_OK)
-        plain_writef(&p->out, _("Your message was:\n%s"), r->text);
+    plain_writef(&p->out, _("Your message was:\n%s"), r->text);
+    take_unrewound(p, a);
 }
 
 static void run_rewind(struct plain *p, const char *arguments)
@@ -565,7 +591,7 @@ static const struct own {
     {"effort", .run = run_effort},     {"model", .run = run_model},
     {"retry", .run = run_retry},       {"config", .run = run_config},
     {"doctor", .take = take_report},   {"quit", .run = run_quit},
-    {"rewind", .run = run_rewind},
+    {"rewind", .run = run_rewind},     {"unrewind", .take = take_unrewound},
 };
 
 static const struct own *own_of(const struct slash_command *c)

@@ -10,6 +10,7 @@
 #include "ui/app/slash.h"
 #include "ui/app/welcome.h"
 #include "ui/view/memory_view.h"
+#include "ui/view/restore_view.h"
 
 static const char before_compaction[] = "~before-compaction";
 enum { ALL_EVENTS = 0, NEWEST_MESSAGE = 0 }; /* in place of an event's number */
@@ -206,12 +207,59 @@ void message_edit(struct app *app)
     app_touch_now(app, DIRTY_EDITOR | DIRTY_STATUS);
 }
 
+/* Opens the files that can be taken back; without any, names a command that is not covered. */
+static bool take_changes(struct app *app, struct operation_answer *a, const char *words)
+{
+    const struct session_files *list = a->result;
+    if (!words && list->files.len > 0) {
+        views_open(&app->views, restore_view_new(&app->host, a));
+        app_touch_now(app, DIRTY_ALL);
+    } else if (!words && list->commands.len > 0) {
+        app_note(app, STYLE_NOTE, _("What commands changed since then is not covered: %s%s"),
+                 list->commands.items[0], list->commands.len > 1 ? ", ..." : "");
+    }
+    return !words;
+}
+
+static bool take_restorable(struct app *app, struct operation_answer *a, const char *words)
+{
+    if (!words && ((const struct session_files *)a->result)->files.len == 0)
+        app_note(app, STYLE_NOTE, "%s", _(operation_session_restore.none));
+    return take_changes(app, a, words);
+}
+
+static bool take_restored(struct app *app, struct operation_answer *a, const char *words)
+{
+    auto_free char *told = words ? NULL : slash_told(a);
+    if (told)
+        app_note(app, STYLE_NOTE, "%s", told);
+    return !words;
+}
+
+void message_restore(struct app *app, const char *arguments)
+{
+    auto_free void *params = slash_params(&operation_session_restore, NULL, arguments);
+    app_follow(app);
+    if (*arguments)
+        (void)app_ask(app, &operation_session_restore, params, take_restored);
+    else
+        (void)app_ask(app, &operation_session_changes, NULL, take_restorable);
+}
+
 static bool take_rewound(struct app *app, struct operation_answer *a, const char *words)
 {
-    const struct session_rewound *r = a->result;
-    if (!words)
-        app_give_back(app, r->text);
-    return !words;
+    if (words)
+        return false;
+    if (a->request->operation == &operation_session_rewind)
+        app_give_back(app, ((const struct session_rewound *)a->result)->text);
+    (void)app_ask(app, &operation_session_changes, NULL, take_changes);
+    return true;
+}
+
+void message_unrewind(struct app *app)
+{
+    app_follow(app);
+    (void)app_ask(app, &operation_session_unrewind, NULL, take_rewound);
 }
 
 void message_rewind(struct app *app, const char *arguments)

@@ -19,8 +19,13 @@ void message_retry(struct app *app);
 /* /edit: puts the last message into the editor. A note says so if there is none or a turn runs. */
 void message_edit(struct app *app);
 
-/* /rewind: the text of the message returns to the editor. */
+/* /rewind: the text of the message returns to the editor. Then, and after /unrewind, the files that
+ * tools changed since are offered. */
 void message_rewind(struct app *app, const char *arguments);
+void message_unrewind(struct app *app);
+
+/* /restore: offers these files again, or takes one back. */
+void message_restore(struct app *app, const char *arguments);
 
 /* Ends /edit: the last message stays, and the text in the editor is a new one. */
 void message_keep(struct app *app);

@@ -430,6 +430,11 @@ static void add_told_note(struct fold *f, const struct event *ev)
         quote_message(f, ev->number, &text);
         add_dashed(f, text.data, ev->seq);
         break;
+    case EVENT_FILE_RESTORED:
+        buf_addf(&text, "%s: %s", ev->flag ? _("file removed again") : _("file taken back"),
+                 ev->name);
+        add_dashed(f, text.data, ev->seq);
+        break;
     case EVENT_MESSAGE_PINNED:
         buf_addstr(&text, ev->flag ? _("pinned: no compaction drops this message")
                                    : _("no longer pinned"));
@@ -575,6 +580,7 @@ static bool apply(struct fold *f, const struct event *ev)
         mark_rewound(f);
         add_dashed(f, _("rewind undone; its messages are sent to the model again"), ev->seq);
         return true;
+    case EVENT_FILE_RESTORED:
     case EVENT_MESSAGE_PINNED:
     case EVENT_GRAPH_CHANGED:
     case EVENT_LEARNED_NOTED:

@@ -16,6 +16,7 @@ libtui_a_SOURCES += \
 	ui/view/memory_view.c ui/view/memory_view.h \
 	ui/view/memory_view_private.h \
 	ui/view/outline.c ui/view/outline.h \
+	ui/view/restore_view.c ui/view/restore_view.h \
 	ui/view/sessions.c ui/view/sessions.h \
 	ui/view/sessions_private.h \
 	ui/view/sessions_rows.c \
