@@ -187,6 +187,7 @@ SUITE_TESTS = \
 	tests/test_skill_turns.c \
 	tests/test_attach.c \
 	tests/test_restore.c \
+	tests/test_restore_view.c \
 	tests/test_skills.c \
 	tests/test_rebuild.c \
 	tests/test_request_size.c \
