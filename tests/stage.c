@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "tests/suite.h"
+#include "ui/view/hints.h"
 
 struct stage the;
 
@@ -244,6 +245,100 @@ void paste(const char *text)
     auto_free char *copy = mem_strdup(text);
     const struct key key = {.code = K_PASTE, .text = copy};
     assert_true(the.view->ops->key(the.view, ACTION_NONE, &key));
+}
+
+static void take_hint(void *names, const char *keys, const char *text)
+{
+    (void)text;
+    if (*keys != '"') /* an example of a query */
+        buf_addf(names, " %s ", keys);
+}
+
+static bool is_named(const struct buf *names, const char *key)
+{
+    auto_free char *word = mem_printf(" %s ", key);
+    return names->len > 0 && strstr(names->data, word) != NULL;
+}
+
+/* All that a key can change here. */
+static char *state_now(void)
+{
+    (void)rows_now(); /* drawing may ask for more */
+    return mem_printf("%s%s%d %d %lld", seen_text(rows_now()),
+                      the.asked.len > 0 ? the.asked.data : "", the.view->caret.row,
+                      the.view->caret.col, (long long)the.jumped);
+}
+
+static void start_anew(int (*set_up)(void **), void (*enter)(void))
+{
+    stage_tear_down(NULL);
+    set_up(NULL);
+    enter();
+}
+
+enum effect { EFFECT_NONE, EFFECT_EXCUSE /* "No passage is selected." */, EFFECT_PASSED, EFFECT };
+
+static enum effect effect_of(const struct key *key)
+{
+    struct key pressed = *key;
+    auto_free char *before = state_now();
+    bool passed = !the.view->ops->key(the.view, keymap_find(&the.keymap, key), &pressed);
+    auto_free char *after = state_now();
+    return passed                          ? EFFECT_PASSED
+           : strcmp(before, after) == 0    ? EFFECT_NONE
+           : strstr(after, "is selected.") ? EFFECT_EXCUSE
+                                           : EFFECT;
+}
+
+/* The action of a letter in a view, or of another key. */
+static enum action meaning(const struct key *key, bool letter)
+{
+    enum action pane = letter ? keymap_find_in(&the.keymap, key, KEYS_PANE) : ACTION_NONE;
+    enum action reading = letter ? keymap_find_in(&the.keymap, key, KEYS_READING) : ACTION_NONE;
+    return pane != ACTION_NONE      ? pane
+           : reading != ACTION_NONE ? reading
+                                    : keymap_find(&the.keymap, key);
+}
+
+void stage_keys_hold(int (*set_up)(void **), void (*enter)(void))
+{
+    AUTO(vec_release_local) VEC(struct key) keys = {0};
+    AUTO(buf_release) struct buf own = BUF_INIT;
+    bool holds = true;
+    start_anew(set_up, enter);
+    hints_collect(take_hint, &own);
+    (void)rows_now();
+    hints_collect(NULL, NULL);
+    bool writes = is_named(&own, "letters");
+    for (size_t i = 0; i < the.keymap.bindings.len; i++)
+        vec_push(&keys, the.keymap.bindings.items[i].key);
+    for (uint32_t c = ' '; c < 0x7f; c++)
+        vec_push(&keys, ((struct key){.code = K_CHAR, .cp = c}));
+    vec_push(&keys, ((struct key){.code = K_CHAR, .cp = 'n', .ctrl = true}));
+    for (size_t i = 0; i < keys.len; i++) {
+        const struct key *key = &keys.items[i];
+        AUTO(buf_release) struct buf name = BUF_INIT, first = BUF_INIT;
+        bool letter = key->code == K_CHAR && !key->ctrl && !key->alt;
+        enum action action = meaning(key, letter);
+        bool edits = (action >= ACTION_LEFT && action <= ACTION_REDO) || action == ACTION_CLEAR ||
+                     action == ACTION_LEAVE || action == ACTION_SCROLL_UP;
+        if (action == ACTION_PANE_NEXT) /* the pane of a stage may have one tab */
+            continue;
+        if (writes && (letter || edits))
+            continue;
+        start_anew(set_up, enter);
+        enum effect effect = effect_of(key);
+        key_describe(key, &name);
+        if (action != ACTION_NONE)
+            keymap_describe_first(&the.keymap, action, &first);
+        bool named = is_named(&own, name.data);
+        bool of_action = named || (first.len > 0 && is_named(&own, first.data));
+        if (named ? effect != EFFECT_NONE : effect != EFFECT || of_action)
+            continue;
+        print_error("%s: %s\n", name.data, named ? "named, without effect" : "effect, not named");
+        holds = false;
+    }
+    assert_true(holds);
 }
 
 const struct rows *rows_now(void)

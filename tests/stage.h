@@ -65,6 +65,23 @@ struct operation_answer *answer_to(const struct operation *o);
 /* Hands the answer to the view, and frees it. */
 bool give_answer(struct operation_answer *a, const char *words);
 
+/* The help is true for the view in a state (after `enter`, on a new stage for each key): a key that
+ * the view names has an effect there or is left to the surface, and a key that has an effect is
+ * named, by itself or by the first key of its action. */
+void stage_keys_hold(int (*set_up)(void **), void (*enter)(void));
+
+/* A test of that, whose state comes after these steps of play(). */
+#define KEYS_HOLD(name, set_up, ...)                                                               \
+    static void enter_##name(void)                                                                 \
+    {                                                                                              \
+        play(__VA_ARGS__);                                                                         \
+    }                                                                                              \
+    TEST(name)                                                                                     \
+    {                                                                                              \
+        stage_keys_hold(set_up, enter_##name);                                                     \
+    }                                                                                              \
+    _Static_assert(1, "for the semicolon")
+
 /* Answers with this JSON, in which ' stands for ". */
 void give_json(const struct operation *o, const char *json);
 

@@ -339,3 +339,7 @@ TEST(a_summary_that_quotes_what_was_forgotten_says_so)
     usual()->quotes_forgotten = true;
     play("=last", "this summary quotes a memory entry that you deleted");
 }
+
+/* --- help --- */
+
+KEYS_HOLD(keys_of_a_compaction, set_up, "=usual", ">jjj");

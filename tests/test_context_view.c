@@ -336,13 +336,17 @@ TEST(it_asks_again_when_the_history_changes)
 
 TEST(every_change_of_the_history_counts)
 {
-    static const enum event_type changes[] = {
-        EVENT_TURN_STARTED,         EVENT_TOOL_EXECUTION_COMPLETED,
-        EVENT_COMPACTION_UNDONE,    EVENT_MESSAGE_PINNED,
-        EVENT_REWOUND,              EVENT_REWIND_UNDONE,
-        EVENT_INTERRUPTED,          EVENT_TURN_FAILED,
-        EVENT_COMPACTION_COMPLETED, EVENT_CALL_COMPLETED,
-        EVENT_TURN_COMPLETED};
+    static const enum event_type changes[] = {EVENT_TURN_STARTED,
+                                              EVENT_TOOL_EXECUTION_COMPLETED,
+                                              EVENT_COMPACTION_UNDONE,
+                                              EVENT_MESSAGE_PINNED,
+                                              EVENT_REWOUND,
+                                              EVENT_REWIND_UNDONE,
+                                              EVENT_INTERRUPTED,
+                                              EVENT_TURN_FAILED,
+                                              EVENT_COMPACTION_COMPLETED,
+                                              EVENT_CALL_COMPLETED,
+                                              EVENT_TURN_COMPLETED};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         begin();
         give_event(changes[i]);
@@ -418,3 +422,7 @@ TEST(many_and_giant_parts)
     give_context(c);
     play(">G<enter><down>", "›a giant text", "=draw", ">g", "=draw");
 }
+
+/* --- help --- */
+
+KEYS_HOLD(keys_of_the_context, set_up, "=begin", ">jjjj");

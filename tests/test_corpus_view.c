@@ -153,3 +153,10 @@ TEST(how_far_an_ingest_is_stands_in_the_title)
 PLAY(a_long_question_is_broken_at_words, "=width 34",
      "=corpus/list {'corpora':[" CORPUS("a-name-of-thirty-columns-in-all", 3, 0) "]}", "><down>d",
      "Remove", "a-name-of-thirty-columns-in-all", "y/n");
+
+/* --- help --- */
+
+KEYS_HOLD(keys_of_corpora, set_up,
+          "=corpus/list {'corpora':[" CORPUS("a", 3, 0) "," CORPUS("b", 2, 1) "," CORPUS("c", 2,
+                                                                                         1) "]}",
+          "=corpus/cited {'passages':[],'total':0}", "><down>j");

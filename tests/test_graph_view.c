@@ -191,3 +191,9 @@ PLAY(foreign_text_is_cleaned,
      "=graph/list {'entities':[" ENTITY("a\\u001b[31m", "b\\nc", 0,
                                         0) "],'relations':[],'total':1}",
      "=line 2|a|[31m");
+
+/* --- help --- */
+
+KEYS_HOLD(keys_of_entities, set_up, "=begin", ">j");
+KEYS_HOLD(keys_of_an_entity, set_up, "=walk", ">j");
+KEYS_HOLD(keys_of_a_query, set_up, "=begin", ">/ky");

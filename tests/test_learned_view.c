@@ -163,3 +163,12 @@ PLAY(what_nobody_sees_is_shown_where_one_decides,
      "=learned/list {'items':[" ITEM("i1", "user", "fact", "candidate", "a\\u001b[31mb\\u200bc",
                                      "'uses':0,") "]}",
      "U+200B");
+
+/* --- help --- */
+
+#define MIXED                                                                                      \
+    "=learned/list {'items':[" EMOJI "," FRIDAYS "," FRENCH "," EMOJI "]}",                        \
+        "=learned/stats {'active':1,'candidates':1,'superseded':0,'rejected':2}"
+KEYS_HOLD(keys_of_an_active_item, set_up, MIXED, ">j");
+KEYS_HOLD(keys_of_a_proposal, set_up, MIXED, ">jj");
+KEYS_HOLD(keys_of_a_rejected_item, set_up, "=begin", ">j");

@@ -1114,3 +1114,12 @@ PLAY(the_query_of_before_comes_back_with_up, "=forget", "><up>", "?", /* there i
      "?",                           /* does not replace the query */
      "=reopen", "=hide", "=reopen", /* nothing was typed meanwhile */
      "><up>", "?{query:ryokan,");
+
+/* --- help --- */
+
+KEYS_HOLD(keys_of_memory, set_up, "=fifty", "><down>jj");
+KEYS_HOLD(keys_of_a_memory_query, set_up, "=fifty");
+#define LONG_TEXT "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22"
+KEYS_HOLD(keys_of_a_memory_preview, set_up, "=height 14", "=search", "=recalls x", ">]j<enter>",
+          "=text " LONG_TEXT LONG_TEXT, ">j");
+KEYS_HOLD(keys_of_what_was_recalled, set_up, "=search", "=recalls x", ">]j");

@@ -49,3 +49,5 @@ PLAY(one_is_taken_back_and_the_list_ends_when_it_is_empty, ">jju", "?session/res
 PLAY(what_is_not_covered_is_not_asked_for, ">jjju", "the log lost it", "!?session/restore", ">ju",
      "What a command did is not covered.", ">/", "4 files", ">d", "4 files", "=open");
 PLAY(escape_leaves_them, "><escape>", "=closed");
+
+KEYS_HOLD(keys_of_files_to_take_back, set_up, "><enter>jj");

@@ -799,3 +799,9 @@ TEST(test_anything)
         assert_null(strpbrk(drawn(), "\033\xff"));
     }
 }
+
+/* --- help --- */
+
+KEYS_HOLD(keys_of_sessions, set_up, "=three", "=width 120", "><down>");
+KEYS_HOLD(keys_of_a_preview, set_up, "=width 120", "=three", "=draw",
+          "=preview Apple|1\n\n2\n\n3\n\n4\n\n5\n\n6\n\n7\n\n8\n\n9", "><tab><up*5>");

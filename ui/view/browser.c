@@ -353,10 +353,12 @@ static struct hint_table hints(const struct browser *b)
     static struct hint in_query[] = {{ACTION_DOWN, NULL, NULL},
                                      {ACTION_PANE_NEXT, NULL, N_("next tab")},
                                      {ACTION_CANCEL, NULL, N_("close")},
-                                     {ACTION_HELP, NULL, N_("help")}};
+                                     {ACTION_HELP, NULL, N_("help")},
+                                     {ACTION_SEND, NULL, N_("|to the list")},
+                                     {ACTION_PAGE_DOWN, NULL, N_("|to the list")}};
     in_query[0].text = b->table->to_list;
-    return b->place == BROWSER_LINE    ? HINTS(in_line)
-           : b->place == BROWSER_QUERY ? HINTS(in_query)
+    return b->place == BROWSER_LINE    ? HINTS(in_line, COMMON_WRITE)
+           : b->place == BROWSER_QUERY ? HINTS(in_query, COMMON_WRITE | COMMON_WHEEL | COMMON_TABS)
                                        : b->table->hints(b);
 }
 

@@ -268,7 +268,7 @@ static const struct rows *rows(struct view *view)
     if (foot && d->remark.text)
         remark_row(&d->rows, d->remark.text, d->remark.style, width);
     else if (foot)
-        hints_rows(&d->rows, view->host->keymap, HINTS(hints), width, 1);
+        hints_rows(&d->rows, view->host->keymap, HINTS(hints, COMMON_OUTLINE), width, 1);
     size_t chosen = outline_chosen(d->outline);
     bool near_end = chosen != SIZE_MAX && chosen + 2 * (size_t)d->view.height >= d->entries.len;
     if (near_end && d->more && !d->waiting)
@@ -282,10 +282,10 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
 {
     struct compaction_detail *d = (struct compaction_detail *)view;
     const struct dropped_message *m = message_of(d, outline_chosen(d->outline));
-    if (action == ACTION_HELP)
-        return false;
     if (!d->failed)
         remark_set(&d->remark, STYLE_NOTE, NULL);
+    if (action == ACTION_HELP)
+        return false;
     switch (view_action(view, action, key)) {
     case ACTION_CANCEL:
     case ACTION_CLEAR:

@@ -336,12 +336,15 @@ static const struct hint hints[] = {
     {ACTION_CONTEXT_UNCOMPACT, NULL, N_("undo|undo the last compaction")},
     {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
     {ACTION_NONE, "n", N_("next dropped|to the next message that a compaction would drop")},
-    {ACTION_HELP, NULL, N_("help")}};
+    {ACTION_NONE, "N", N_("|to the one before")},
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_CONTEXT, NULL, N_("|close")}};
 static const struct hint without_compaction[] = {
     {ACTION_SEND, NULL, N_("unfold")},
     {ACTION_CANCEL, NULL, N_("close")},
     {ACTION_JUMP, NULL, N_("jump|show the message in the conversation")},
-    {ACTION_HELP, NULL, N_("help")}};
+    {ACTION_HELP, NULL, N_("help")},
+    {ACTION_CONTEXT, NULL, N_("|close")}};
 
 static const struct rows *rows(struct view *view)
 {
@@ -376,7 +379,9 @@ static const struct rows *rows(struct view *view)
         remark_row(&v->rows, v->remark.text, v->remark.style, width);
     else if (foot)
         hints_rows(&v->rows, view->host->keymap,
-                   v->context.mode ? HINTS(hints) : HINTS(without_compaction), width, 1);
+                   v->context.mode ? HINTS(hints, COMMON_OUTLINE)
+                                   : HINTS(without_compaction, COMMON_OUTLINE),
+                   width, 1);
     return &v->rows;
 }
 
@@ -536,9 +541,9 @@ static void act(struct context_view *v, enum action action, const struct key *ke
 static bool take_key(struct view *view, enum action action, const struct key *key)
 {
     struct context_view *v = (struct context_view *)view;
+    remark_set(&v->remark, STYLE_NOTE, NULL);
     if (action == ACTION_HELP)
         return false;
-    remark_set(&v->remark, STYLE_NOTE, NULL);
     if (v->asks_compact) {
         enum hint_answer answer = hint_answer(action, key);
         v->asks_compact = answer == HINT_NO_ANSWER;

@@ -533,16 +533,20 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_MEMORY_RESTORE, NULL, N_("update|read files that have changed")},
         {ACTION_MEMORY_FORGET, NULL, N_("remove|take it out of the corpus; files stay")},
         {ACTION_CANCEL, NULL, N_("back")},
-        {ACTION_PANE_NEXT, NULL, N_("next tab")}};
+        {ACTION_PANE_NEXT, NULL, N_("next tab")},
+        {ACTION_MEMORY_EDIT, NULL, N_("|on a document: open the file in your editor")},
+        {ACTION_LEFT, NULL, N_("|back")}};
     static const struct hint in_passages[] = {
         {ACTION_SEND, NULL, N_("unfold")},
         {ACTION_MEMORY_EDIT, NULL, N_("editor|open the file in your editor")},
         {ACTION_MEMORY_OPEN, NULL, N_("whole document")},
         {ACTION_MEMORY_QUERY, NULL, N_("search")},
         {ACTION_CANCEL, NULL, N_("back")},
-        {ACTION_PANE_NEXT, NULL, N_("next tab")}};
+        {ACTION_PANE_NEXT, NULL, N_("next tab")},
+        {ACTION_LEFT, NULL, N_("|back")}};
     enum corpus_level level = ((const struct corpus_view *)b)->level;
-    return level == LEVEL_CORPORA || level == LEVEL_DOCUMENTS ? HINTS(in_list) : HINTS(in_passages);
+    return level == LEVEL_CORPORA || level == LEVEL_DOCUMENTS ? HINTS(in_list, COMMON_TAB)
+                                                              : HINTS(in_passages, COMMON_TAB);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */

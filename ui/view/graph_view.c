@@ -372,15 +372,17 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was deleted last")},
         {ACTION_MEMORY_OPEN, NULL, N_("source|the conversation in which it was said")},
         {ACTION_PANE_NEXT, NULL, N_("next tab")},
-        {ACTION_HELP, NULL, N_("help")}};
+        {ACTION_HELP, NULL, N_("help")},
+        {ACTION_LEFT, NULL, N_("|back")}};
     static const struct hint in_entity[] = {
         {ACTION_SEND, NULL, N_("follow, unfold|go to the other entity; show a fact in full")},
         {ACTION_CANCEL, NULL, N_("back")},
         {ACTION_MEMORY_OPEN, NULL, N_("source|the conversation in which it was said")},
         {ACTION_MEMORY_FORGET, NULL, N_("delete")},
         {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was deleted last")},
-        {ACTION_MEMORY_QUERY, NULL, N_("search")}};
-    return b->list != &b->main ? HINTS(in_entity) : HINTS(in_list);
+        {ACTION_MEMORY_QUERY, NULL, N_("search")},
+        {ACTION_LEFT, NULL, N_("|back")}};
+    return b->list != &b->main ? HINTS(in_entity, COMMON_TAB) : HINTS(in_list, COMMON_TAB);
 }
 
 /* --- the view --------------------------------------------------------------------------------- */

@@ -41,8 +41,8 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
             continue;
         buf_addf(&text, " %.*s", (int)strcspn(word, "|"), word);
         size_t columns = gap + utf8_width(text.data, text.len);
-        bool fits = used + columns <= width;
-        if (!fits && !last && used > 0)
+        bool fits = used + columns <= width && sentence != word;
+        if (!fits && !last && used > 0 && sentence != word)
             break;
         if (out && collector.take) {
             auto_free char *name = mem_strndup(text.data, keys);
@@ -60,16 +60,73 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
     return next;
 }
 
+static bool has_keys(const struct hint_table *t, const struct hint *h)
+{
+    bool has = false;
+    for (size_t i = 0; i < t->count && !has; i++)
+        has = h->keys ? t->hints[i].keys && strcmp(t->hints[i].keys, h->keys) == 0
+                      : t->hints[i].action == h->action;
+    return has;
+}
+
 void hints_rows(struct rows *out, const struct keymap *keymap, struct hint_table table,
                 size_t width, int rows)
 {
+    static const struct {
+        unsigned where;
+        enum action actions[4]; /* none: `keys` names them */
+        const char *keys, *text;
+    } common[] = {
+        {COMMON_MOVE,
+         {ACTION_UP, ACTION_DOWN, ACTION_PAGE_UP, ACTION_PAGE_DOWN},
+         NULL,
+         N_("a row or a page up, down")},
+        {COMMON_MOVE, {ACTION_TOP, ACTION_BOTTOM}, NULL, N_("to the first, to the last")},
+        {COMMON_MOVE, {ACTION_LINE_START, ACTION_LINE_END}, NULL, N_("to the first, to the last")},
+        {COMMON_VI, {ACTION_NONE}, "j k g G", N_("down, up, to the first, to the last")},
+        {COMMON_EMACS, {ACTION_NONE}, "Ctrl-N Ctrl-P", N_("down, up")},
+        {COMMON_SPACE, {ACTION_NONE}, "Space", N_("a page down")},
+        {COMMON_WHEEL, {ACTION_SCROLL_UP, ACTION_SCROLL_DOWN}, NULL, N_("some rows up, down")},
+        {COMMON_UNFOLD, {ACTION_TOGGLE}, NULL, N_("as Enter")},
+        {COMMON_BACK, {ACTION_RIGHT}, NULL, N_("as Enter")},
+        {COMMON_BACK, {ACTION_BACKSPACE}, NULL, N_("back")},
+        {COMMON_BACK, {ACTION_CANCEL}, NULL, N_("back")},
+        {COMMON_TABS, {ACTION_COMPLETE}, NULL, N_("to the message")},
+        {COMMON_TABS, {ACTION_FIND_NEWER}, NULL, N_("to the message")},
+        {COMMON_TABS, {ACTION_PANE_NEXT}, NULL, N_("next tab")},
+        {COMMON_TABS, {ACTION_MEMORY}, NULL, N_("close")},
+        {COMMON_CLOSE, {ACTION_CLEAR}, NULL, N_("close")},
+        {COMMON_WRITE,
+         {ACTION_NONE},
+         N_("letters"),
+         N_("are written here; keys that edit a message work, too")},
+    };
+    AUTO(rows_release) struct rows unseen;
+    rows_init(&unseen);
     for (size_t next = 0; rows > 0; rows--)
         next += hints_part(out, keymap, table.hints + next, table.count - next, width, rows == 1);
+    for (size_t i = 0; collector.take && table.also && i < table.also->count; i++)
+        if (!has_keys(&table, &table.also->hints[i]))
+            (void)hints_part(&unseen, keymap, &table.also->hints[i], 1, 0, true);
+    for (size_t i = 0; collector.take && i < sizeof common / sizeof *common; i++) {
+        AUTO(buf_release) struct buf keys = BUF_INIT;
+        const struct hint first = {common[i].actions[0], common[i].keys, NULL};
+        if ((table.common & common[i].where) != common[i].where || has_keys(&table, &first))
+            continue;
+        buf_addstr(&keys, common[i].keys ? _(common[i].keys) : "");
+        for (size_t k = 0; k < 4 && common[i].actions[k] != ACTION_NONE; k++) {
+            buf_addstr(&keys, keys.len > 0 ? " " : "");
+            keymap_describe_first(keymap, common[i].actions[k], &keys);
+        }
+        if (keys.len > 0)
+            collector.take(collector.context, keys.data, _(common[i].text));
+    }
 }
 
 static const struct hint elsewhere[] = {{ACTION_COMPLETE, NULL, N_("to the memory")},
                                         {ACTION_MEMORY, NULL, N_("close")}};
-const struct hint_table hints_elsewhere = {elsewhere, sizeof elsewhere / sizeof *elsewhere};
+const struct hint_table hints_elsewhere = {elsewhere, sizeof elsewhere / sizeof *elsewhere, 0,
+                                           NULL};
 
 /* The letters are those that a catalogue has for yes and for no. */
 enum hint_answer hint_answer(enum action action, const struct key *key)

@@ -13,15 +13,35 @@ struct hint {
     enum action action; /* ACTION_NONE: `keys` names them */
     const char *keys;
     /* For gettext: the word in the row, and behind a '|' the sentence in the help where the word
-     * alone does not say enough. */
+     * alone does not say enough. No word: only the help has it. */
     const char *text;
+};
+
+/* Keys that do the same in many places. Only the help has them. */
+enum {
+    COMMON_WHEEL = 1,
+    COMMON_MOVE = 2 | COMMON_WHEEL, /* arrows, pages, the ends */
+    COMMON_VI = 4,
+    COMMON_EMACS = 8,
+    COMMON_SPACE = 16,  /* a page down */
+    COMMON_UNFOLD = 32, /* ACTION_TOGGLE as Enter */
+    COMMON_CLOSE = 64,  /* ACTION_CLEAR */
+    COMMON_WRITE = 128, /* letters, and the keys that edit a line */
+    COMMON_BACK = 256,  /* in a tab of the memory pane: up, down as Esc and Enter */
+    COMMON_TABS = 512,  /* of the memory pane */
+    COMMON_OUTLINE =
+        COMMON_MOVE | COMMON_VI | COMMON_EMACS | COMMON_SPACE | COMMON_UNFOLD | COMMON_CLOSE,
+    COMMON_TAB = COMMON_OUTLINE | COMMON_BACK | COMMON_TABS
 };
 
 struct hint_table {
     const struct hint *hints;
     size_t count;
+    unsigned common;               /* of these */
+    const struct hint_table *also; /* keys that work here, too; only the help has them */
 };
-#define HINTS(array) ((struct hint_table){(array), sizeof(array) / sizeof *(array)})
+#define HINTS(array, common)                                                                       \
+    ((struct hint_table){(array), sizeof(array) / sizeof *(array), (common), NULL})
 
 /* Adds so many rows of exactly `width` columns. The most important hints come first: those without
  * room are left out. */
@@ -37,7 +57,7 @@ size_t hints_part(struct rows *out, const struct keymap *keymap, const struct hi
 extern const struct hint_table hints_elsewhere;
 
 /* From now on `take` gets each hint of the rows that are made, also those without room: its keys,
- * and its sentence or word. NULL: no longer. */
+ * and its sentence or word; then common keys that no hint named. NULL: no longer. */
 typedef void hint_taker(void *context, const char *keys, const char *text);
 void hints_collect(hint_taker *take, void *context);
 

@@ -386,8 +386,6 @@ static const char *question(const struct browser *b, struct buf *out)
 static struct hint_table hints(const struct browser *b)
 {
     /* A candidate can be accepted or rejected, an active item rejected, a rejected one accepted. */
-    static const struct hint accepts = {ACTION_ITEM_ACCEPT, NULL,
-                                        N_("remember|tell it to the model in later sessions")};
     static const struct hint of_item[] = {
         {ACTION_ITEM_REJECT, NULL, N_("reject|do not remember it, and do not ask again")},
         {ACTION_MEMORY_EDIT, NULL, N_("edit")},
@@ -407,17 +405,22 @@ static struct hint_table hints(const struct browser *b)
         {ACTION_ITEM_KIND, NULL, N_("kind|only one kind: facts, rules, style …")},
         {ACTION_PANE_NEXT, NULL, N_("next tab")},
         {ACTION_HELP, NULL, N_("help")}};
+    static const struct hint either[] = {
+        {ACTION_ITEM_ACCEPT, NULL, N_("remember|tell it to the model in later sessions")},
+        {ACTION_ITEM_REJECT, NULL, N_("reject|do not remember it, and do not ask again")}};
+    static const struct hint_table decisions = {either, 2, 0, NULL};
     enum { OF_ITEM = sizeof of_item / sizeof *of_item };
     static struct hint shown[OF_ITEM + 1];
     const struct learned_item *item = chosen_item(b);
     if (!item || item->origin == LEARNED_LOGGED)
-        return HINTS(of_nothing);
+        return HINTS(of_nothing, COMMON_TAB);
+    struct hint_table active = {of_item, OF_ITEM, COMMON_TAB, &decisions};
     if (item->state != LEARNED_CANDIDATE && item->state != LEARNED_REJECTED)
-        return HINTS(of_item);
+        return active;
     size_t from = item->state == LEARNED_REJECTED;
-    shown[0] = accepts;
+    shown[0] = either[0];
     memcpy(shown + 1, of_item + from, (OF_ITEM - from) * sizeof *shown);
-    return (struct hint_table){shown, 1 + OF_ITEM - from};
+    return (struct hint_table){shown, 1 + OF_ITEM - from, COMMON_TAB, &decisions};
 }
 
 /* --- the view --------------------------------------------------------------------------------- */

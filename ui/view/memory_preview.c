@@ -216,9 +216,10 @@ void preview_close(struct memory_view *p)
 void preview_toggle_figures(struct memory_view *p)
 {
     p->preview.figures = !p->preview.figures;
-    if (p->preview.open)
+    if (p->preview.open) {
         make_text(p);
-    else if (pane_hit(p))
+        preview_scroll(p, -MOVES_ALL); /* they stand at its top */
+    } else if (pane_hit(p))
         preview_open(p);
 }
 

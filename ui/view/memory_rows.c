@@ -390,13 +390,17 @@ static bool has_editor(const struct memory_view *p)
     return p->place == IN_EDITOR || p->edit.reading != 0;
 }
 
+enum { LIST_KEYS = COMMON_MOVE | COMMON_VI | COMMON_UNFOLD | COMMON_CLOSE | COMMON_TABS };
+
 static const struct hint in_query[] = {
     {ACTION_DOWN, NULL, N_("to the matches")},
     {ACTION_PANE_NEXT, NULL, N_("next tab")},
     {ACTION_CANCEL, NULL, N_("close")},
     {ACTION_HELP, NULL, N_("help")},
     {ACTION_COMPLETE, NULL, N_("to the message")},
-    {ACTION_NONE, "\"two words\" -word", N_("exact phrase, without word")}};
+    {ACTION_NONE, "\"two words\" -word", N_("exact phrase, without word")},
+    {ACTION_SEND, NULL, N_("|to the matches")},
+    {ACTION_PAGE_DOWN, NULL, N_("|to the matches")}};
 static const struct hint in_list[] = {
     {ACTION_SEND, NULL, N_("show in full")},
     {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
@@ -433,12 +437,38 @@ static const struct hint in_empty_list[] = {
     {ACTION_COMPLETE, NULL, N_("to the message")}};
 static const struct hint in_preview[] = {
     {ACTION_CANCEL, NULL, N_("back")},
+    {ACTION_SEND, NULL, N_("|back")},
+    {ACTION_NONE, "Space", N_("|a page down")},
     {ACTION_MEMORY_OPEN, NULL, N_("go to message|open the conversation at this message")},
     {ACTION_HELP, NULL, N_("help")},
     {ACTION_MEMORY_INSERT, NULL, N_("quote|quote it in your message")},
     {ACTION_NONE, "n N", N_("next, previous|the next entry and the one before")},
     {ACTION_MEMORY_FIGURES, NULL, N_("figures|the numbers behind the score")},
     {ACTION_MEMORY_EDIT, NULL, N_("edit|change its text")}};
+/* For the help: what works in lists, and from LIST_ONLY on in a preview, too. */
+enum { LIST_ONLY = 5 };
+static const struct hint others[] = {
+    {ACTION_LEFT, NULL, N_("|what was recalled in this session, and back")},
+    {ACTION_RIGHT, NULL, N_("|what was recalled in this session, and back")},
+    {ACTION_CANCEL, NULL, N_("search|change what is searched for")},
+    {ACTION_NONE, "n N", N_("next, previous|the next entry and the one before")},
+    {ACTION_NONE, "Space", N_("show in full")},
+    {ACTION_MEMORY_TAB, NULL, N_("|what was recalled in this session, and back")},
+    {ACTION_MEMORY_LEAVE_OUT, NULL,
+     N_("leave out|do not send it with messages of this session; again: send it")},
+    {ACTION_MEMORY_FIGURES, NULL, N_("figures|the numbers behind the score")},
+    {ACTION_MEMORY_PIN, NULL, N_("pin|pin it: it comes before equal matches; again: no longer")},
+    {ACTION_MEMORY_FORGET, NULL, N_("forget|delete it from memory")},
+    {ACTION_MEMORY_RESTORE, NULL, N_("undo|bring back what was forgotten last")},
+    {ACTION_MEMORY_SCOPE, NULL,
+     N_("scope|where to search: everywhere, in this project, in this session")},
+    {ACTION_MEMORY_ORIGIN, NULL,
+     N_("origin|only entries from compactions, from sessions, or imported")},
+    {ACTION_MEMORY_SORT, NULL, N_("sort|by score or by date")},
+    {ACTION_MEMORY_QUERY, NULL, N_("search|change what is searched for")}};
+static const struct hint_table in_lists = {others, sizeof others / sizeof *others, 0, NULL};
+static const struct hint_table in_previews = {others + LIST_ONLY,
+                                              sizeof others / sizeof *others - LIST_ONLY, 0, NULL};
 static const struct hint in_editor[] = {{ACTION_SEND, NULL, N_("save")},
                                         {ACTION_CANCEL, NULL, N_("close")},
                                         {ACTION_EXTERNAL, NULL, "$EDITOR"},
@@ -492,13 +522,16 @@ const struct rows *pane_rows(struct view *view)
         add_list(p, out);
     if (p->layout.lower_rows > 0)
         (has_editor(p) ? edit_rows : preview_rows)(p, out);
-    struct hint_table table = !p->focused              ? hints_elsewhere
-                              : has_editor(p)          ? HINTS(in_editor)
-                              : p->place == IN_QUERY   ? HINTS(in_query)
-                              : p->place == IN_PREVIEW ? HINTS(in_preview)
-                              : pane_count(p) == 0     ? HINTS(in_empty_list)
-                              : p->tab == TAB_ASKED    ? HINTS(in_searches)
-                                                       : HINTS(in_list);
+    struct hint_table table =
+        !p->focused              ? hints_elsewhere
+        : has_editor(p)          ? HINTS(in_editor, COMMON_WRITE)
+        : p->place == IN_QUERY   ? HINTS(in_query, COMMON_WRITE | COMMON_WHEEL | COMMON_TABS)
+        : p->place == IN_PREVIEW ? HINTS(in_preview, LIST_KEYS)
+        : pane_count(p) == 0     ? HINTS(in_empty_list, COMMON_TABS | COMMON_CLOSE)
+        : p->tab == TAB_ASKED    ? HINTS(in_searches, LIST_KEYS)
+                                 : HINTS(in_list, LIST_KEYS);
+    if (p->focused && !has_editor(p) && p->place != IN_QUERY)
+        table.also = p->place == IN_PREVIEW ? &in_previews : &in_lists;
     int feet = p->layout.hint_rows;
     if (feet > 0 && p->remark.text)
         remark_rows(out, p->remark.text, p->remark.style, width, feet);

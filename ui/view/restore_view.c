@@ -144,9 +144,10 @@ static struct hint_table hints(const struct browser *b)
          N_("this one|take back this file, also one that was changed meanwhile")},
         {ACTION_CANCEL, NULL, N_("leave them")},
         {ACTION_SEND, NULL, N_("difference")},
-        {ACTION_HELP, NULL, N_("help")}};
+        {ACTION_HELP, NULL, N_("help")},
+        {ACTION_LEFT, NULL, N_("|leave them")}};
     (void)b;
-    return HINTS(in_list);
+    return HINTS(in_list, (COMMON_OUTLINE & ~COMMON_CLOSE) | COMMON_BACK);
 }
 
 static bool has_query(const struct browser *b)

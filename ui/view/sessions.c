@@ -530,10 +530,10 @@ static bool take_key(struct view *view, enum action action, const struct key *ke
     int rows = s->in_preview ? s->layout.preview_rows - 1 : s->layout.list_rows;
     long page = rows > 2 ? rows - 1 : 1, by = moves_by_action(action, page, MOVES_WHEEL);
     bool mine;
-    if (action == ACTION_HELP)
-        return false;
     if (!s->opening)
         remark_set(&s->remark, STYLE_NOTE, NULL);
+    if (action == ACTION_HELP)
+        return false;
     if (s->input != INPUT_NONE && action == ACTION_CLEAR) {
         view_close(view);
         return true;

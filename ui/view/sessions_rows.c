@@ -341,7 +341,9 @@ static const struct hint list_hints[] = {
     {ACTION_SESSION_PROJECT, NULL,
      N_("all projects|those of other projects, too; again: of this one alone")},
     {ACTION_COMPLETE, NULL, N_("preview")},
-    {ACTION_CANCEL, NULL, N_("close")}};
+    {ACTION_CANCEL, NULL, N_("close")},
+    {ACTION_SESSIONS, NULL, N_("|close")},
+    {ACTION_FIND_NEWER, NULL, N_("|preview")}};
 
 static const struct hint preview_hints[] = {
     {ACTION_COMPLETE, NULL, N_("list")},
@@ -373,26 +375,32 @@ static void add_foot(struct sessions *s)
         return;
     if (!text) {
         /* keys that do nothing now are left out */
+        static const struct hint_table list = {list_hints, LIST_HINTS, 0, NULL};
         struct hint useful[LIST_HINTS];
-        struct hint_table all = s->input != INPUT_NONE ? HINTS(input_hints)
-                                : s->in_preview        ? HINTS(preview_hints)
-                                                       : HINTS(list_hints);
+        unsigned common = COMMON_MOVE | COMMON_EMACS | COMMON_CLOSE | COMMON_WRITE;
+        struct hint_table all = s->input != INPUT_NONE ? HINTS(input_hints, COMMON_WRITE)
+                                : s->in_preview
+                                    ? HINTS(preview_hints, common | COMMON_VI | COMMON_SPACE)
+                                    : HINTS(list_hints, common);
         size_t count = 0;
         struct sessions_entry e = sessions_entry(s, s->selected);
         bool archived = e.session ? e.session->archived_ms > 0 : e.hit && e.hit->archived;
         for (size_t i = 0; i < all.count; i++) {
             struct hint h = all.hints[i];
-            bool general = h.action == ACTION_CANCEL || h.action == ACTION_SESSION_ARCHIVED ||
+            bool general = h.action == ACTION_CANCEL || h.action == ACTION_SESSIONS ||
+                           h.action == ACTION_SESSION_ARCHIVED ||
                            h.action == ACTION_SESSION_PROJECT || h.action == ACTION_HELP ||
                            s->input != INPUT_NONE;
-            if ((h.action == ACTION_COMPLETE && s->layout.place == PREVIEW_NONE) ||
+            if (((h.action == ACTION_COMPLETE || h.action == ACTION_FIND_NEWER) &&
+                 s->layout.place == PREVIEW_NONE) ||
                 (!general && !sessions_selected_id(s)))
                 continue;
             if (h.action == ACTION_SESSION_ARCHIVE && archived)
                 h.text = N_("unarchive");
             useful[count++] = h;
         }
-        hints_rows(&s->rows, s->view.host->keymap, (struct hint_table){useful, count},
+        hints_rows(&s->rows, s->view.host->keymap,
+                   (struct hint_table){useful, count, all.common, s->in_preview ? &list : NULL},
                    (size_t)s->layout.width, s->layout.hint_rows);
         return;
     }
