@@ -1,6 +1,8 @@
 libtiro_a_SOURCES += \
 	src/import/claude.c \
 	src/import/codex.c \
+	src/import/gemini.c \
+	src/import/pi.c \
 	src/import/private.h \
 	src/import/reader.c \
 	src/import/scan.c src/import/scan.h \
