@@ -619,7 +619,7 @@ TEST_IF(capability_compaction(), commands_are_told_and_run)
     assert_text(context, "- project: ");
     assert_no_text(context, "(null)");
     assert_text(ask("/pin"), "pinned");
-    assert_text(ask("/pin 7"), "no message of yours");
+    assert_text(ask("/pin 7"), "from 1 to 1");
     assert_text(ask("/uncompact"), "undo");
     assert_text(ask("/undo"), "undo");
     assert_text(ask("/rewind 7"), "from 1 to 1");

@@ -322,13 +322,12 @@ TEST(test_lines_ask)
         {"/stop", &operation_turn_interrupt, NULL},
         {"/background", &operation_turn_background, FRONT "}"},
         {"/fork", &operation_session_fork, "{\"session_id\":\"open\"}"},
-        {"/fork 1", &operation_session_fork, "{\"session_id\":\"open\",\"at\":6}"},
-        {"/fork 2", &operation_session_fork, "{\"session_id\":\"open\"}"},
+        {"/fork 1", &operation_session_fork, "{\"session_id\":\"open\",\"turn\":1}"},
         {"/fork ~before-compaction", &operation_session_fork,
          "{\"session_id\":\"open\",\"before_compaction\":true}"},
         {"/pin", &operation_compaction_pin, FRONT "}"},
-        {"/pin 1", &operation_compaction_pin, FRONT ",\"seq\":3}"},
-        {"/unpin 2", &operation_compaction_unpin, FRONT ",\"seq\":7}"},
+        {"/pin 1", &operation_compaction_pin, FRONT ",\"turn\":1}"},
+        {"/unpin 2", &operation_compaction_unpin, FRONT ",\"turn\":2}"},
         {"/unpin", &operation_compaction_unpin, FRONT "}"},
         {"/compact", &operation_compaction_run, FRONT "}"},
         {"/compact structured --preview the  names ", &operation_compaction_run,
@@ -375,21 +374,11 @@ TEST(test_notes_of_the_commands)
     /* A lone word that is nearly a mode is asked about; more words are a focus. */
     answered("/compact structred", "There is no mode structred. Did you mean structured?");
     answered("/compact --quick", "/compact has no option --quick");
-    answered("/pin x", "/pin and /unpin take the number");
-    answered("/pin 3", "You have sent 0 messages in this session.");
-    assert_null(asked());
     answered("/copy", "nothing to copy");
     answered("/copy all", "/copy code");
     answered("/label", "no labels");
     app.session.labels = mem_strdup("draft trip");
     answered("/label", "Labels: draft trip");
-    static const char *const wrong[] = {"/fork x", "/fork 0", "/fork -1", "/fork 1 2",
-                                        "/fork ~before"};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        transcript_clear(app.transcript);
-        answered(wrong[i], "counted from 1");
-    }
-    answered("/fork 3", "You have sent 0 messages");
     answered("/edit", "No message was sent");
     assert_string_equal(editor_text(app.editor), "");
 }
@@ -508,14 +497,6 @@ TEST(test_answers_are_shown)
     assert_true(transcript_scroll(app.transcript, -TRANSCRIPT_ALL));
 }
 
-static void assert_pin(int64_t message, bool pin)
-{
-    const struct compaction_pin_params *p = asked()->params;
-    assert_ptr_equal(asked()->operation,
-                     pin ? &operation_compaction_pin : &operation_compaction_unpin);
-    assert_int_equal(p->seq, message);
-}
-
 static bool give_to_nobody(struct view *v, struct operation_answer *a, const char *words)
 {
     (void)v, (void)a, (void)words;
@@ -529,25 +510,6 @@ static void answer_with(struct event *event)
     struct session_history_result *page = n->answer->result;
     vec_push(&page->events.items, event);
     notices_take(&app, n);
-}
-
-/* Commands that need older pages run when the pages have arrived. */
-TEST(test_numbers_wait_for_older_turns)
-{
-    struct event *second = told_event(EVENT_TURN_STARTED, 7, "second");
-    told_earlier(app.transcript, &second, 1, true);
-    slash_run(&app, "/pin 1");
-    const struct session_history_params *page = asked()->params;
-    assert_ptr_equal(asked()->operation, &operation_session_history);
-    assert_int_equal(page->before, 7);
-    assert_true(page->newest);
-    answer_with(told_event(EVENT_TURN_STARTED, 3, "first"));
-    assert_pin(3, true);
-    forget();
-    turns_page_came(&app);
-    assert_null(asked()); /* once */
-    slash_run(&app, "/unpin 2");
-    assert_pin(7, false);
 }
 
 /* A closed view gets no answer, but an error of its request is reported all the same. */
@@ -680,6 +642,22 @@ TEST(efforts_are_those_of_the_model)
     assert_string_equal(list_value(list_view_find(&app.views, LIST_EFFORTS)), "low");
     act("<down><enter>");
     assert_params(FRONT ",\"effort\":\"high\"}");
+}
+
+/* The numbers are counted from the first message, which is on an older page. */
+TEST(a_list_of_turns_waits_for_older_ones)
+{
+    struct event *second = told_event(EVENT_TURN_STARTED, 7, "second");
+    told_earlier(app.transcript, &second, 1, true);
+    auto_free char *none = offered("/pin ");
+    assert_string_equal(none, "");
+    const struct session_history_params *page = asked()->params;
+    assert_ptr_equal(asked()->operation, &operation_session_history);
+    assert_int_equal(page->before, 7);
+    assert_true(page->newest);
+    answer_with(told_event(EVENT_TURN_STARTED, 3, "first"));
+    auto_free char *got = offered("/pin ");
+    assert_string_equal(got, "2 1 ");
 }
 
 TEST(test_completion_of_fork)

@@ -727,8 +727,10 @@ TEST(test_a_summary_that_was_cut_off_stays)
 
 static void rewind_to(int64_t turn)
 {
-    int64_t seq;
-    assert_ok(journal_turn(&j, turn, &seq, &fault) && journal_rewind(&j, seq, &fault), fault);
+    struct event_turn found;
+    assert_ok(event_log_nth_turn(store, id, turn, &found, &fault) &&
+                  journal_rewind(&j, found.seq, &fault),
+              fault);
     assert_sound_twice();
 }
 
@@ -785,6 +787,9 @@ TEST(a_turn_that_failed_or_was_sent_again_has_one_number)
     assert_int_equal(turns.items.len, 3);
     assert_int_equal(turns.items.items[1].seq, failed);
     assert_int_equal(turns.items.items[1].from, failed - 2);
+    assert_int_equal(turns.items.items[0].last, failed - 3);
+    assert_int_equal(turns.items.items[1].last, failed + 1);
+    assert_int_equal(turns.items.items[2].last, 0);
     vec_release(&turns.items);
     rewind_to(2); /* the history has no such message; it goes on from there all the same */
     assert_texts("one 1");
@@ -934,17 +939,18 @@ static void any_rewind(void)
     size_t compactions = j.history.compaction.in_force.len;
     if (turns.items.len > 0 && maybe(0.6)) {
         size_t at = below(turns.items.len);
-        int64_t seq = turns.items.items[at].seq, found;
+        int64_t seq = turns.items.items[at].seq;
+        struct event_turn found;
         char *before = messages_before(seq);
-        assert_ok(journal_turn(&j, (int64_t)at + 1, &found, &fault), fault);
-        assert_int_equal(found, seq);
+        assert_ok(event_log_nth_turn(store, id, (int64_t)at + 1, &found, &fault), fault);
+        assert_int_equal(found.seq, seq);
         assert_ok(journal_rewind(&j, seq, &fault), fault);
         assert_int_equal(vec_last(&j.history.rewound), j.info.last_seq);
         assert_true(j.history.messages.len == 0 || vec_last(&j.history.messages).seq < seq);
         if (j.history.compaction.in_force.len == compactions)
             assert_string_equal(messages_before(INT64_MAX), before);
         assert_err(journal_rewind(&j, seq, &fault), fault, ERR_MESSAGE_NOT_SENT);
-        assert_int_equal(journal_turn(&j, 0, &found, &fault), at > 0);
+        assert_int_equal(event_log_nth_turn(store, id, 0, &found, &fault), at > 0);
     } else if (j.history.rewound.len > 0) {
         assert_ok(journal_unrewind(&j, &fault), fault);
     } else {

@@ -389,6 +389,7 @@ TEST(what_is_no_fault_is_one_sentence)
          "The message is no longer sent to the model"},
         {&operation_session_unrewind, ERR_NOTHING_TO_UNDO, "The conversation was not rewound."},
         {&operation_session_rewind, ERR_MESSAGE_NOT_SENT, "There is no message of yours with that"},
+        {&operation_session_fork, ERR_MESSAGE_NOT_SENT, "There is no message of yours with that"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         transcript_clear(app.transcript);

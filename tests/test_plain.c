@@ -139,9 +139,9 @@ TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
          "=then /compact [MODE] [--preview] [FOCUS]: ", "=then An answer.", "=then Done.",
          "=then Done.", "=then system: ~", "=then total ~", "=then There is no command /frobnicate",
          "=then /theme needs the full screen", "=then Did you mean /context?",
-         "=then Exported to out.md.", "=then pinned",
-         "=then You have sent 1 message in this session.", "=then you: /no command",
-         "=then the configured system prompt", "=then provider: anthropic", "=made out.md");
+         "=then Exported to out.md.", "=then pinned", "=then no message of yours of that number",
+         "=then you: /no command", "=then the configured system prompt",
+         "=then provider: anthropic", "=made out.md");
     const struct operation *o;
     for (size_t i = 0; (o = operation_at(i)); i++)
         if (o->slash)

@@ -348,6 +348,11 @@ TEST_IF(capability_store(), test_fork)
     fork[strcspn(fork, "\n")] = '\0';
     char *text = program_output(SESSIONS("show", fork));
     assert_says(text, "The first answer", "!The second question");
+    char *turn = program_output(SESSIONS("fork", "--at", "turn:1", id));
+    turn[strcspn(turn, "\n")] = '\0';
+    assert_says(program_output(SESSIONS("show", turn)), "The first answer", "!The second question");
+    expect(SESSIONS("fork", "--at", "turn:9", id), 1, "from 1 to 2");
+    expect(SESSIONS("fork", "--at", "turn:0", id), 64, "tiro: USAGE: --at takes a whole number");
     struct json *whole = program_json(SESSIONS("fork", "--json", id));
     assert_string_equal(json_get_string(whole, "parent"), id);
     expect(SESSIONS("fork", "--at", "0", id), 64, "tiro: USAGE: --at takes a whole number");

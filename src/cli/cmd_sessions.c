@@ -311,14 +311,17 @@ static bool run_archive(struct verb_call *v, struct error *e)
 static bool take_at(const struct option *self, void *call, const char *value, struct error *e)
 {
     struct session_fork_params *p = ((struct verb_call *)call)->params;
+    static const char turn[] = "turn:";
+    bool is_turn = strncmp(value, turn, strlen(turn)) == 0;
     p->before_compaction = strcmp(value, "~before-compaction") == 0;
-    return p->before_compaction || cli_number(self->name, value, INT64_MAX, &p->at, e);
+    return p->before_compaction || cli_number(self->name, is_turn ? value + strlen(turn) : value,
+                                              INT64_MAX, is_turn ? &p->turn : &p->at, e);
 }
 
 static const struct option fork_options[] = {
     {"at", 0, OPTION_VALUE, "N",
-     N_("up to the message of event N (\"seq\" of show --json), or ~before-compaction; default: "
-        "all"),
+     N_("up to the message of event N (\"seq\" of show --json), to your N-th message and its "
+        "answer (turn:N), or ~before-compaction; default: all"),
      .take = take_at},
     {0},
 };

@@ -126,54 +126,6 @@ static void run_unrewind(struct acp_session *s, const char *arguments)
     rewind_by(s, &operation_session_unrewind, arguments);
 }
 
-/* --- pins ------------------------------------------------------------------------------------- */
-
-static void pin(struct acp_session *s, bool pins, int64_t seq)
-{
-    const struct compaction_pin_params params = {.session = s->id, .seq = seq};
-    acp_ask(s->acp, NULL, s, pins ? &operation_compaction_pin : &operation_compaction_unpin,
-            &params, told);
-}
-
-/* `ask->text` is the number of the user's message. */
-static void found_message(struct acp_ask *ask, const struct operation_answer *answer)
-{
-    struct acp_session *s = waiting(ask, answer);
-    const struct context *context = answer->result;
-    int turn = atoi(ask->text);
-    for (size_t i = 0; s && i < context->parts.len; i++) {
-        const struct context_part *part = &context->parts.items[i];
-        if (part->kind != CONTEXT_MESSAGE || part->role != ROLE_USER || part->turn != turn)
-            continue;
-        pin(s, ask->number, part->seq);
-        return;
-    }
-    if (s)
-        say(s, _("There is no message of yours of that number in what the model is sent."));
-}
-
-static void pin_message(struct acp_session *s, bool pins, const char *arguments)
-{
-    const struct session_params params = {.session = s->id};
-    if (!*arguments) {
-        pin(s, pins, 0);
-        return;
-    }
-    struct acp_ask *ask = acp_ask(s->acp, NULL, s, &operation_context_read, &params, found_message);
-    ask->number = pins;
-    ask->text = mem_strdup(arguments);
-}
-
-static void run_pin(struct acp_session *s, const char *arguments)
-{
-    pin_message(s, true, arguments);
-}
-
-static void run_unpin(struct acp_session *s, const char *arguments)
-{
-    pin_message(s, false, arguments);
-}
-
 /* --- memory ----------------------------------------------------------------------------------- */
 
 static void searched(struct acp_ask *ask, const struct operation_answer *answer)
@@ -307,8 +259,6 @@ static void run_context(struct acp_session *s, const char *arguments)
 
 static const struct command commands[] = {
     {.operation = &operation_compaction_run, .run = run_compact},
-    {.operation = &operation_compaction_pin, .run = run_pin},
-    {.operation = &operation_compaction_unpin, .run = run_unpin},
     {.operation = &operation_session_rewind, .run = run_rewind},
     {.operation = &operation_session_unrewind, .run = run_unrewind},
     {.operation = &operation_context_read, .run = run_context},

@@ -308,14 +308,15 @@ bool converse_rewind(struct conversation *c, const void *params, void *result, s
     const struct session_rewind_params *p = params;
     struct session_rewound *out = result;
     struct said said = {0};
-    int64_t seq = p->seq;
+    struct event_turn turn = {.seq = p->seq};
+    const char *session = c->journal.info.id;
     if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
-        (seq == 0 && !journal_turn(&c->journal, p->turn, &seq, e)) ||
-        !event_log_said(c->store, c->journal.info.id, seq, &said, e))
+        (p->seq == 0 && !event_log_nth_turn(c->store, session, p->turn, &turn, e)) ||
+        !event_log_said(c->store, session, turn.seq, &said, e))
         return false;
-    out->seq = seq;
+    out->seq = turn.seq;
     out->text = said.text ? said.text : mem_strdup("");
-    if (!journal_rewind(&c->journal, seq, e))
+    if (!journal_rewind(&c->journal, turn.seq, e))
         return false;
     tell_change(c);
     return true;
@@ -334,9 +335,11 @@ bool converse_unrewind(struct conversation *c, const void *params, void *result,
 static bool set_pin(struct conversation *c, const struct compaction_pin_params *p, bool wanted,
                     struct error *e)
 {
-    int64_t seq = p->seq;
-    if (!conversation_is_live(c, e) || !conversation_need_history(c, e))
+    struct event_turn turn = {0};
+    if (!conversation_is_live(c, e) || !conversation_need_history(c, e) ||
+        (p->turn != 0 && !event_log_nth_turn(c->store, c->journal.info.id, p->turn, &turn, e)))
         return false;
+    int64_t seq = p->turn != 0 ? turn.seq : p->seq;
     const struct history *h = &c->journal.history;
     for (size_t i = h->messages.len; i > 0 && seq <= 0; i--)
         if (h->messages.items[i - 1].role == ROLE_USER && !h->messages.items[i - 1].summary)

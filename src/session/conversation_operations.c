@@ -550,8 +550,9 @@ const struct operation operation_session_restore = {
 
 static const struct shape pin_shape = SHAPE_PARAMETERS(
     struct compaction_pin_params, SESSION_FIELD(compaction_pin_params),
-    SHAPE_OPT(compaction_pin_params, seq,
-              "Number of the message's event; absent or 0: the newest message of the user."));
+    SHAPE_OPT(compaction_pin_params, turn,
+              "Number of the message among those of the user, from 1; absent or 0: the newest."),
+    SHAPE_OPT(compaction_pin_params, seq, "Number of a message's event, in place of \"turn\"."));
 
 const struct operation operation_compaction_pin = {
     OPERATION("compaction/pin", CLIENT, CONVERSATION,

@@ -218,17 +218,18 @@ struct compaction_decide_params {
     const char *text;
 };
 
-/* compaction/pin, unpin. */
+/* compaction/pin, unpin. Both 0: the newest message of the user that is sent. */
 struct compaction_pin_params {
     const char *session;
-    int64_t seq; /* of a message; 0: see turn */
+    int64_t turn; /* counts the user's messages from 1 on (event_log_turns()); -1: no number */
+    int64_t seq;  /* of any message */
 };
 
 /* session/rewind. `seq` 0: the message is that of the turn; `turn` 0: the last one of the user's.
  */
 struct session_rewind_params {
     const char *session;
-    int64_t turn; /* counts the user's messages from 1 on (event_log_turns()); -1: no number */
+    int64_t turn; /* as above */
     int64_t seq;  /* of the message */
 };
 struct session_rewound {

@@ -535,18 +535,6 @@ bool journal_uncompact(struct journal *j, struct error *e)
     return keep_and_reload(j, ev, e);
 }
 
-bool journal_turn(struct journal *j, int64_t turn, int64_t *seq, struct error *e)
-{
-    struct event_turns turns;
-    if (!event_log_turns(j->store, j->info.id, &turns, e))
-        return false;
-    size_t count = turns.items.len, at = turn > 0 ? (size_t)turn : count;
-    *seq = turn >= 0 && at > 0 && at <= count ? turns.items.items[at - 1].seq : 0;
-    vec_release(&turns.items);
-    return *seq > 0 || err_set(e, ERR_MESSAGE_NOT_SENT,
-                               "give the number of one of your messages, from 1 to %zu", count);
-}
-
 /* Whether the compaction dropped messages from this number on. */
 static bool dropped_from(struct journal *j, int64_t completed, int64_t seq, bool *dropped,
                          struct error *e)

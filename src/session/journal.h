@@ -94,10 +94,6 @@ enum commit_result journal_compact(void *journal, struct event *completed, struc
  * runs. The caller checks that compaction is enabled; AGENT_ERROR: there is no compaction. */
 bool journal_uncompact(struct journal *j, struct error *e);
 
-/* The number of the event of the N-th message of the user (event_log_turns()); `turn` 0: of the
- * last one. MESSAGE_NOT_SENT: there is no such message. */
-bool journal_turn(struct journal *j, int64_t turn, int64_t *seq, struct error *e);
-
 /* Goes on from before a message of the user: it and all that follow are no longer in the history.
  * Undoes compactions first that dropped any of these. Not while a turn runs. MESSAGE_NOT_SENT: this
  * is not the number of such a message. */

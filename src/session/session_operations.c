@@ -423,6 +423,9 @@ const struct operation operation_session_rebuild = {
 
 static const struct shape fork_shape = SHAPE_PARAMETERS(
     struct session_fork_params, SESSION_FIELD(session_fork_params),
+    SHAPE_OPT(session_fork_params, turn,
+              "Number of a message among those of the user, from 1: it and its answer are the last "
+              "to be copied; replaces \"at\"."),
     SHAPE_OPT(session_fork_params, at,
               "Number of an event of the last message to copy; 0: copy all messages."),
     SHAPE_OPT(session_fork_params, before_compaction,
@@ -431,8 +434,11 @@ static const struct shape fork_shape = SHAPE_PARAMETERS(
 static bool run_fork(struct operation_context *c, const void *params, void *result, struct error *e)
 {
     const struct session_fork_params *p = params;
-    bool ok = catalog_fork(&c->catalog, p->session,
-                           p->before_compaction ? CATALOG_BEFORE_COMPACTION : p->at, result, e);
+    AUTO(session_info_release) struct session_info parent = {0};
+    struct event_turn turn = {.last = p->before_compaction ? CATALOG_BEFORE_COMPACTION : p->at};
+    bool ok = p->turn == 0 || (catalog_find(&c->catalog, p->session, &parent, e) &&
+                               event_log_nth_turn(c->catalog.store, parent.id, p->turn, &turn, e));
+    ok = ok && catalog_fork(&c->catalog, p->session, turn.last, result, e);
     if (ok)
         projection_follow(&c->catalog, ((struct session_info *)result)->id);
     return ok;

@@ -85,6 +85,7 @@ struct session_label_params {
 /* Gives a struct session_info. */
 struct session_fork_params {
     const char *session;
+    int64_t turn; /* replaces `at`: number of one of the user's messages; -1: no number */
     int64_t at;
     bool before_compaction;
 };

@@ -379,7 +379,9 @@ bool event_log_turns(struct store *s, const char *session_id, struct event_turns
     while (query_next(&q)) {
         int64_t seq = sqlite3_column_int64(q.handle, 0), back = sqlite3_column_int64(q.handle, 2);
         bool begins = sqlite3_column_int(q.handle, 1) != 0;
-        struct event_turn turn = {seq, seq};
+        struct event_turn turn = {.seq = seq, .from = seq};
+        if (out->items.len > 0 && vec_last(&out->items).last == 0)
+            vec_last(&out->items).last = seq - 1;
         if (!begins && undone_has(&undone, seq))
             continue;
         for (; back > 0 && out->items.len > 0 && vec_last(&out->items).seq >= back;
@@ -393,6 +395,21 @@ bool event_log_turns(struct store *s, const char *session_id, struct event_turns
     if (!ok)
         vec_release(&out->items);
     return ok;
+}
+
+bool event_log_nth_turn(struct store *s, const char *session_id, int64_t number,
+                        struct event_turn *out, struct error *e)
+{
+    struct event_turns turns;
+    *out = (struct event_turn){0};
+    if (!event_log_turns(s, session_id, &turns, e))
+        return false;
+    size_t count = turns.items.len, at = number > 0 ? (size_t)number : count;
+    if (number >= 0 && at > 0 && at <= count)
+        *out = turns.items.items[at - 1];
+    vec_release(&turns.items);
+    return out->seq > 0 || err_set(e, ERR_MESSAGE_NOT_SENT,
+                                   "give the number of one of your messages, from 1 to %zu", count);
 }
 
 struct result_search {

@@ -132,12 +132,17 @@ bool event_log_summaries(struct store *s, const char *session_id,
 struct event_turn {
     int64_t seq;  /* of its run_started */
     int64_t from; /* of the first try, where it was sent again */
+    int64_t last; /* of what belongs to it; 0: it goes on to the end of the log */
 };
 struct event_turns {
     VEC(struct event_turn) items;
 };
 bool event_log_turns(struct store *s, const char *session_id, struct event_turns *out,
                      struct error *e);
+
+/* The N-th of them; 0: the last one. MESSAGE_NOT_SENT: there is no such message. */
+bool event_log_nth_turn(struct store *s, const char *session_id, int64_t number,
+                        struct event_turn *out, struct error *e);
 
 /* The number of the turn that this event belongs to. */
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,

@@ -87,13 +87,6 @@ struct find {
     char *former; /* the text that was searched before; NULL: none */
 };
 
-/* A command or a list that waits for older events, because turns are counted from the first. */
-struct turn_search {
-    bool listed;                       /* a list of all turns waits */
-    const struct operation *operation; /* waits, for the turn of that number; NULL: none */
-    size_t number;
-};
-
 /* The mentions of files (mentions.h). */
 struct mention_looks {
     VEC(struct mention_look {
@@ -212,7 +205,7 @@ struct app {
     uint64_t older_asked;   /* the running request for older events; 0: none */
     app_answer *take_older; /* takes their answer; dispatch_init() */
     bool stop_asked;        /* by /stop, which reports that nothing runs */
-    struct turn_search turns;
+    bool turns_wanted;      /* a list of all turns waits for older events */
     bool completion_wanted; /* Tab waits for a listing */
     bool completion_closed; /* Esc, or a command that was refused, closed the popup */
     struct mention_state mentions;

@@ -184,14 +184,13 @@ void slash_do(struct app *app, const struct slash_command *c, const char *argume
         c->run(app, arguments);
     } else if (panes_open(app, c->action, arguments)) {
         return;
-    } else if (c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK) {
-        turns_run(app, c->operation, arguments);
     } else {
         auto_free void *params = slash_params(c->operation, app->session.id, arguments);
         app_follow(app);
         if (c->operation->opens || c->operation == &operation_session_archive)
             app_leave_session(app); /* a new session replaces the open one */
-        (void)app_ask(app, c->operation, params, take_told);
+        bool seen = c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK; /* in the transcript */
+        (void)app_ask(app, c->operation, params, seen ? NULL : take_told);
     }
 }
 

@@ -36,6 +36,10 @@ static const char *sentence(const struct fault *f, const struct doing *doing, bo
         {ERR_AGENT_ERROR, false, N_("An error occurred.")},
     };
     const struct error *e = f->error;
+    const struct compaction_pin_params *pin =
+        f->operation == &operation_compaction_pin || f->operation == &operation_compaction_unpin
+            ? f->params
+            : NULL;
     bool plain = e->code == ERR_AGENT_ERROR || e->code == ERR_USAGE || e->code == ERR_CONFIG_ERROR;
     *whole = false;
     if (plain && f->operation && f->operation->undone)
@@ -51,8 +55,11 @@ static const char *sentence(const struct fault *f, const struct doing *doing, bo
         return _("There is nothing to restore.");
     if (e->code == ERR_NOTHING_TO_UNDO && f->operation == &operation_session_unrewind)
         return _("The conversation was not rewound.");
-    if (e->code == ERR_MESSAGE_NOT_SENT && f->operation == &operation_session_rewind)
+    if (e->code == ERR_MESSAGE_NOT_SENT &&
+        (f->operation == &operation_session_rewind || f->operation == &operation_session_fork))
         return _("There is no message of yours with that number to go back to.");
+    if (e->code == ERR_MESSAGE_NOT_SENT && pin && pin->turn != 0)
+        return _("There is no message of yours of that number in what the model is sent.");
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         if (sentences[i].code == e->code) {
             *whole = sentences[i].whole;

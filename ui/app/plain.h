@@ -54,9 +54,6 @@ struct plain {
     int cited;                /* the number that /cite asked for */
     VEC(char *) found;        /* ids of the memory entries in the last list */
 
-    size_t turn; /* number of the turn that is searched in older pages; 0: none */
-    const struct operation *turn_operation; /* it is forked after, pinned or unpinned */
-
     int64_t leave_until_ms; /* another Ctrl-C before then leaves */
     bool leaving;
     int signal_number;

@@ -25,7 +25,6 @@
 #include "ui/view/sessions.h"
 
 enum { LISTED = 20, LEARNED_LISTED = 30, PAGE_EVENTS = 200 };
-enum { ALL_EVENTS = 0, NEWEST_MESSAGE = 0 }; /* in place of an event's number */
 
 /* Says the result of an operation, or that it was done. */
 static void take_told(struct plain *p, struct operation_answer *a)
@@ -315,11 +314,20 @@ static void take_left_out(struct plain *p, struct operation_answer *a)
                                      : _("left out of this session's messages"));
 }
 
+/* False: the text is not a number from 1 on. */
+static bool read_number(const char *text, size_t *number)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    *number = n > 0 ? (size_t)n : 0;
+    return *text && !*end && n >= 1;
+}
+
 static void run_recalled(struct plain *p, const char *arguments)
 {
     const struct recalled *r = transcript_last_sent(p->transcript);
     size_t number, count = r ? r->hits.items.len : 0;
-    if (turns_number(arguments, &number) && number <= count) {
+    if (read_number(arguments, &number) && number <= count) {
         const struct memory_hit *h = &r->hits.items.items[number - 1];
         const struct memory_leave_out_params params = {.id = h->entry.id, .back = h->left_out};
         plain_ask(p, &operation_memory_leave_out, &params, take_left_out);
@@ -403,7 +411,7 @@ static void run_forget(struct plain *p, const char *arguments)
 {
     size_t number;
     const struct memory_search search = {.query = arguments, .limit = LISTED, .typing = true};
-    if (!turns_number(arguments, &number)) {
+    if (!read_number(arguments, &number)) {
         plain_ask(p, &operation_memory_search, &search, take_forgettable);
     } else if (number > p->found.len) {
         plain_write(&p->out, _("The last list has no such entry; /memory prints a list."));
@@ -474,60 +482,6 @@ static void run_quit(struct plain *p, const char *arguments)
 {
     (void)arguments;
     p->leaving = true;
-}
-
-/* Messages by their number */
-
-/* Forks after the turn, pins or unpins its message. Turns are counted from the first, so pages of
- * older events are asked for until all are here. `a`: the answer with such a page; NULL: none was
- * asked for yet. */
-static void do_with_turn(struct plain *p, struct operation_answer *a)
-{
-    struct session_history_result *older = a ? a->result : NULL;
-    if (older) {
-        transcript_prepend(p->transcript, older->events.items.items, older->events.items.len,
-                           older->more);
-        p->item = transcript_item_count(p->transcript);
-    }
-    if (p->turn == 0)
-        return;
-    int64_t oldest = transcript_oldest(p->transcript);
-    if (oldest > 0) {
-        const struct session_history_params page = {
-            .session = p->session.id, .newest = true, .before = oldest, .limit = PAGE_EVENTS};
-        plain_ask(p, &operation_session_history, &page, do_with_turn);
-        return;
-    }
-    struct turn_found found = turns_held(p->transcript, p->turn);
-    const struct session_fork_params fork = {
-        p->session.id, found.number == found.count ? ALL_EVENTS : found.last, false};
-    p->turn = 0;
-    if (found.seq > 0 && p->turn_operation == &operation_session_fork)
-        plain_ask(p, p->turn_operation, &fork, take_told);
-    else if (found.seq > 0) /* an event tells of it */
-        plain_ask(p, p->turn_operation, &(struct compaction_pin_params){.seq = found.seq}, NULL);
-    else
-        plain_writef(&p->out,
-                     ngettext("You have sent %zu message in this session.",
-                              "You have sent %zu messages in this session.", found.count),
-                     found.count);
-}
-
-/* /fork, /pin and /unpin, with the number of a message or without one. */
-static void run_with_turn(struct plain *p, const struct operation *o, const char *arguments)
-{
-    bool forks = o == &operation_session_fork;
-    bool before_compaction = forks && strcmp(arguments, "~before-compaction") == 0;
-    p->turn_operation = o;
-    if (before_compaction || (forks && !*arguments))
-        plain_ask(p, o, &(struct session_fork_params){p->session.id, ALL_EVENTS, before_compaction},
-                  take_told);
-    else if (!*arguments)
-        plain_ask(p, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
-    else if (turns_number(arguments, &p->turn))
-        do_with_turn(p, NULL);
-    else
-        plain_write(&p->out, _("Give the number of one of your messages, counted from 1."));
 }
 
 /* The files that can be taken back, as a line each, and how. */
@@ -627,11 +581,12 @@ void plain_command(struct plain *p, const char *text)
         plain_say(p, line);
     } else if (self && self->run) {
         self->run(p, choice.arguments);
-    } else if (c->kind == ARGUMENT_TURN || c->kind == ARGUMENT_FORK) {
-        run_with_turn(p, c->operation, choice.arguments);
     } else if (c->operation) {
         auto_free void *params = slash_params(c->operation, p->session.id, choice.arguments);
-        plain_ask(p, c->operation, params, self ? self->take : take_told);
+        plain_ask(p, c->operation, params,
+                  self                       ? self->take
+                  : c->kind == ARGUMENT_TURN ? NULL /* an event tells of it */
+                                             : take_told);
     } else {
         plain_writef(&p->out, _("/%s needs the full screen; start tiro without --plain to use it."),
                      c->name);

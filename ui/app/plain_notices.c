@@ -321,7 +321,6 @@ static void take_session(struct plain *p, struct notice *n)
         transcript_clear(p->transcript);
         plain_forget_questions(p);
         p->item = p->written = 0;
-        p->turn = 0;
     }
     if (n->flag && p->asked.open)
         plain_send(p, &operation_skill_list, NULL);

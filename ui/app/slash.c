@@ -235,7 +235,12 @@ char *slash_told(const struct operation_answer *a)
 void *slash_params(const struct operation *o, const char *session, const char *arguments)
 {
     bool configured = o == &operation_session_set_system && strcmp(arguments, "default") == 0;
-    return operation_slash_params(o, o->run ? session : NULL, configured ? "" : arguments);
+    bool before = o == &operation_session_fork && strcmp(arguments, BEFORE_COMPACTION) == 0;
+    void *params =
+        operation_slash_params(o, o->run ? session : NULL, configured || before ? "" : arguments);
+    if (before)
+        ((struct session_fork_params *)params)->before_compaction = true;
+    return params;
 }
 
 char *slash_export_path(const char *arguments, const char *title)

@@ -28,8 +28,7 @@ struct slash_command {
     const char *arguments; /* "" if it takes none (slash_own: or NULL); "[X]" may lack */
     enum argument_kind kind;
     const char *help; /* for gettext */
-    /* Without these three, fork, pin and unpin call turns_run(), and any other command asks for its
-     * operation and shows the result. */
+    /* Without these three, a command asks for its operation and shows the result. */
     void (*run)(struct app *app, const char *arguments);
     void (*act)(struct app *app); /* in place of run where no argument is taken */
     /* The key's action that does the same. Without run and act the command opens its view. */
@@ -109,6 +108,8 @@ char *slash_value(const struct operation *o, const struct session_info *session)
 /* The note about an answer without an error: the path of an export, or the lines of the result or
  * that it was done, as the operation's row says; NULL: none. The caller frees. */
 char *slash_told(const struct operation_answer *a);
+
+#define BEFORE_COMPACTION "~before-compaction" /* an argument of /fork */
 
 /* The parameters that the operation's row makes of the arguments, in the open session; the caller
  * frees the struct, the texts are borrowed. */

@@ -1,6 +1,5 @@
 #include "ui/app/turns.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,9 +10,6 @@
 #include "ui/app/welcome.h"
 #include "ui/view/memory_view.h"
 #include "ui/view/restore_view.h"
-
-static const char before_compaction[] = "~before-compaction";
-enum { ALL_EVENTS = 0, NEWEST_MESSAGE = 0 }; /* in place of an event's number */
 
 /* Jumps */
 
@@ -293,14 +289,6 @@ void message_replace(struct app *app, const char *text)
 
 /* Turns by their number */
 
-bool turns_number(const char *text, size_t *number)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-    *number = n > 0 ? (size_t)n : 0;
-    return *text && !*end && n >= 1;
-}
-
 struct turns {
     VEC(struct transcript_turn) items; /* oldest first */
 };
@@ -311,57 +299,11 @@ static void keep_turn(void *context, const struct transcript_turn *turn)
     vec_push(&turns->items, *turn);
 }
 
-struct turn_found turns_held(const struct transcript *t, size_t number)
-{
-    struct turns turns = {0};
-    transcript_each_turn(t, keep_turn, &turns);
-    struct turn_found found = {.number = number, .count = turns.items.len};
-    if (number > 0 && number <= turns.items.len) {
-        found.seq = turns.items.items[number - 1].seq;
-        found.last = turns.items.items[number - 1].last;
-    }
-    vec_release(&turns.items);
-    return found;
-}
-
-static void fork_after(struct app *app, int64_t event, bool before)
-{
-    const struct session_fork_params params = {app->session.id, event, before};
-    app_leave_session(app);
-    (void)app_ask(app, &operation_session_fork, &params, NULL);
-}
-
-/* Forks after the turn, pins or unpins its message. Waits until all older events have come. */
-static void do_with_turn(struct app *app, const struct operation *o, size_t number)
-{
-    if (app_want_older(app) != 0) {
-        app->turns.number = number;
-        app->turns.operation = o;
-        return;
-    }
-    struct turn_found turn = turns_held(app->transcript, number);
-    bool forks = o == &operation_session_fork;
-    if (turn.seq == 0)
-        app_note(app, STYLE_WARNING,
-                 forks ? ngettext("You have sent %zu message in this session; /fork N copies all "
-                                  "up to the N-th and its answer.",
-                                  "You have sent %zu messages in this session; /fork N copies all "
-                                  "up to the N-th and its answer.",
-                                  turn.count)
-                       : ngettext("You have sent %zu message in this session.",
-                                  "You have sent %zu messages in this session.", turn.count),
-                 turn.count);
-    else if (forks)
-        fork_after(app, turn.number == turn.count ? ALL_EVENTS : turn.last, false);
-    else
-        (void)app_ask(app, o, &(struct compaction_pin_params){.seq = turn.seq}, NULL);
-}
-
 void turns_list(struct app *app, struct list *list, const char *prefix, bool forks)
 {
     struct turns turns = {0};
     if (app_want_older(app) != 0) {
-        app->turns.listed = app->completion_wanted = true;
+        app->turns_wanted = app->completion_wanted = true;
         return;
     }
     transcript_each_turn(app->transcript, keep_turn, &turns);
@@ -371,45 +313,20 @@ void turns_list(struct app *app, struct list *list, const char *prefix, bool for
     }
     vec_release(&turns.items);
     if (forks && app->meters.compactions > 0)
-        list_add_match(list, prefix, before_compaction, _("the state before the last compaction"));
+        list_add_match(list, prefix, BEFORE_COMPACTION, _("the state before the last compaction"));
 }
 
 bool turns_page_came(struct app *app)
 {
-    struct turn_search wanted = app->turns;
-    bool found = (wanted.operation || wanted.listed) && app_want_older(app) == 0;
-    if (found)
-        app->turns = (struct turn_search){0};
-    if (found && wanted.operation)
-        do_with_turn(app, wanted.operation, wanted.number);
+    bool found = app->turns_wanted && app_want_older(app) == 0;
+    app->turns_wanted = app->turns_wanted && !found;
     if (app->jump.seq > 0)
         show_jump(app);
-    return found && wanted.listed;
+    return found;
 }
 
 void turns_forget(struct app *app)
 {
-    app->turns = (struct turn_search){0};
+    app->turns_wanted = false;
     app->jump = (struct transcript_place){0};
-}
-
-void turns_run(struct app *app, const struct operation *o, const char *arguments)
-{
-    size_t number;
-    bool forks = o == &operation_session_fork;
-    bool before = forks && strcmp(arguments, before_compaction) == 0;
-    if (!forks)
-        app_follow(app);
-    if (turns_number(arguments, &number))
-        do_with_turn(app, o, number);
-    else if (before || (forks && !*arguments))
-        fork_after(app, ALL_EVENTS, before);
-    else if (!*arguments)
-        (void)app_ask(app, o, &(struct compaction_pin_params){.seq = NEWEST_MESSAGE}, NULL);
-    else
-        app_note(app, STYLE_WARNING, "%s",
-                 forks ? _("/fork takes the number of one of your messages, counted from 1, or "
-                           "~before-compaction; Tab lists them.")
-                       : _("/pin and /unpin take the number of one of your messages, counted from "
-                           "1; Tab lists them."));
 }

@@ -36,32 +36,17 @@ void message_replace(struct app *app, const char *text);
 
 /* --- turns by their number, which counts a person's messages from the first on --- */
 
-struct turn_found {
-    size_t number, count; /* the number that was asked for; how many turns there are */
-    int64_t seq;          /* of the turn's message; 0: there is no such turn */
-    int64_t last;         /* of the turn's last event */
-};
-
-/* False: the text is not a number from 1 on. */
-bool turns_number(const char *text, size_t *number);
-
-/* Finds the turn in a transcript that holds all events. */
-struct turn_found turns_held(const struct transcript *t, size_t number);
-
 /* Adds the turns whose number begins with the prefix, newest first, and with `forks` the other
  * argument of /fork. No turn is added while older events are fetched; the completion then starts
  * again. */
 void turns_list(struct app *app, struct list *list, const char *prefix, bool forks);
 
-/* Older events have come: the command or the jump that waits for them goes on. True: a list waited
- * for them, and all are here. */
+/* Older events have come: the jump that waits for them goes on. True: a list waited for them, and
+ * all are here. */
 bool turns_page_came(struct app *app);
 
 /* Gives these up. */
 void turns_forget(struct app *app);
-
-/* /fork, /pin and /unpin, by their operation. */
-void turns_run(struct app *app, const struct operation *o, const char *arguments);
 
 /* --- jumps --- */
 
