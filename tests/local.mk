@@ -8,6 +8,7 @@ SUITE_TESTS = \
 	tests/test_import_claude.c \
 	tests/test_import_codex.c \
 	tests/test_import_gemini.c \
+	tests/test_import_opencode.c \
 	tests/test_memory_index.c \
 	tests/test_serve_http.c \
 	tests/test_screen_compaction.c \

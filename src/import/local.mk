@@ -2,6 +2,7 @@ libtiro_a_SOURCES += \
 	src/import/claude.c \
 	src/import/codex.c \
 	src/import/gemini.c \
+	src/import/opencode.c \
 	src/import/pi.c \
 	src/import/private.h \
 	src/import/reader.c \

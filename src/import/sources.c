@@ -6,11 +6,13 @@
 extern const struct import_source import_claude;
 extern const struct import_source import_codex;
 extern const struct import_source import_gemini;
+extern const struct import_source import_opencode;
 extern const struct import_source import_pi;
 
 const struct import_source *const import_sources[] = {
     &import_claude,
     &import_codex,
+    &import_opencode,
     &import_gemini,
     &import_pi,
     NULL,
