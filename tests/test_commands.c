@@ -776,6 +776,67 @@ TEST(stopping_is_no_first_press)
     assert_int_equal(asked_count(&operation_turn_interrupt), 1);
 }
 
+/* The whole text of F1. */
+static const char *help(int width)
+{
+    act("<f1>");
+    struct list *list = list_view_find(&app.views, LIST_HELP);
+    assert_non_null(list);
+    return seen_text(list_rows(list, width, 400));
+}
+
+static void assert_in_order(const char *text, const char *const *parts)
+{
+    for (const char *at = text; *parts; parts++)
+        if (!(at = strstr(at, *parts)))
+            fail_msg("\"%s\" is not there in order: %s", *parts, text);
+}
+
+TEST(help_begins_with_the_message)
+{
+    const char *const parts[] = {" Help",
+                                 "\n Write a message and send it",
+                                 "\n /  ",
+                                 "\n !  ",
+                                 "\n @  ",
+                                 "file, folder, corpus or skill",
+                                 "\n Keys ([keys]",
+                                 "send the message",
+                                 "\n Sessions\n",
+                                 "Alt-v",
+                                 "\n Memory and context\n",
+                                 "F2",
+                                 "F4",
+                                 "\n Transcript\n",
+                                 "Ctrl-F",
+                                 "\n Editing a message\n",
+                                 "Ctrl-K",
+                                 "\n While a tool runs or asks\n",
+                                 "allow this call",
+                                 "\n In the context and in a compaction\n",
+                                 "\n In the memory pane\n",
+                                 "\n Commands\n",
+                                 "/help",
+                                 "\n In lists\n",
+                                 "Up Down PageUp PageDown",
+                                 "letters",
+                                 "\n Status line\n",
+                                 NULL};
+    const char *text = help(100);
+    assert_in_order(text, parts);
+    assert_null(strstr(text, "\n Here\n"));
+}
+
+TEST(help_begins_with_the_pane_that_has_the_keyboard)
+{
+    const char *const parts[] = {"\n Here\n",       "show archived sessions, too",
+                                 "Ctrl-N Ctrl-P",   "\n Write a message",
+                                 "\n Keys ([keys]", NULL};
+    act("<f3>");
+    (void)view_draw(views_holder(&app.views), 100, 24);
+    assert_in_order(help(100), parts);
+}
+
 TEST(closing_a_list_is_no_press)
 {
     act("<ctrl-c><f1>");

@@ -152,13 +152,82 @@ TEST(test_reading)
     assert_drawn(30, 3, " Fruit / ju\n Jujube  red\n");
 }
 
+/* From three rows below the title on, a long text says where it is and how to go on. */
+TEST(test_a_long_text_has_a_foot)
+{
+    begin(LIST_READ);
+    assert_drawn(40, 5,
+                 " Fruit                   type to filter\n Apple   red and round\n"
+                 " Banana  yellow\n Cherry  red\n Jujube  red\n");
+    assert_drawn(40, 4,
+                 " Fruit\n Apple   red and round\n Banana  yellow\n"
+                 " 1/3 · type to filter\n");
+    act("<pagedown>");
+    assert_drawn(40, 4, " Fruit\n Banana  yellow\n Cherry  red\n 2/3 · type to filter\n");
+    act("<end>");
+    assert_drawn(40, 4, " Fruit\n Cherry  red\n Jujube  red\n 3/3 · type to filter\n");
+    act("<home>e");
+    assert_drawn(40, 4, " Fruit / e\n Apple   red and round\n Banana  yellow\n 1/3\n");
+}
+
+/* Of each kind of list, what F1 says about it. */
+TEST(test_keys_are_as_the_help_says)
+{
+    static const struct {
+        enum list_mode mode;
+        const char *before, *key;
+        enum list_result result;
+        size_t count;
+        const char *value; /* NULL: not looked at */
+    } cases[] = {
+        {LIST_TYPE, "", "j", LIST_STAYS, 1, "j"},
+        {LIST_PICK, "", "u", LIST_STAYS, 2, NULL},
+        {LIST_READ, "", "j", LIST_STAYS, 1, NULL},
+        {LIST_PICK, "/", "j", LIST_STAYS, 1, "j"},
+        {LIST_READ, "/", "j", LIST_STAYS, 1, NULL},
+        {LIST_PICK, "", "j", LIST_STAYS, 4, "b"},
+        {LIST_PICK, "G", "k", LIST_STAYS, 4, "c"},
+        {LIST_PICK, "j", "G", LIST_STAYS, 4, "j"},
+        {LIST_PICK, "G", "g", LIST_STAYS, 4, "a"},
+        {LIST_PICK, "j", "n", LIST_STAYS, 4, "c"},
+        {LIST_PICK, "G", "N", LIST_STAYS, 4, "c"},
+        {LIST_PICK, "j", "<ctrl-n>", LIST_STAYS, 4, "c"},
+        {LIST_TYPE, "<down*2>", "<ctrl-p>", LIST_STAYS, 4, "b"},
+        {LIST_TYPE, "", "<pagedown>", LIST_STAYS, 4, "j"},
+        {LIST_TYPE, "", "<end>", LIST_STAYS, 4, "j"},
+        {LIST_PICK, "<end>", "<ctrl-a>", LIST_STAYS, 4, "a"},
+        {LIST_PICK, "", "<enter>", LIST_CHOSEN, 4, "a"},
+        {LIST_TYPE, "", "<enter>", LIST_CHOSEN, 4, "a"},
+        {LIST_READ, "", "<enter>", LIST_CLOSED, 4, NULL},
+        {LIST_PICK, "", "<escape>", LIST_CLOSED, 4, NULL},
+        {LIST_TYPE, "", "<escape>", LIST_CLOSED, 4, NULL},
+        {LIST_READ, "", "<ctrl-c>", LIST_CLOSED, 4, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        list_free(list);
+        begin(cases[i].mode);
+        act(cases[i].before);
+        lead_to((int)cases[i].result, cases[i].key);
+        assert_int_equal(list_count(list), cases[i].count);
+        if (cases[i].value)
+            assert_string_equal(list_value(list), cases[i].value);
+    }
+    list_free(list);
+    begin(LIST_READ); /* a space turns the page */
+    assert_drawn(40, 4,
+                 " Fruit\n Apple   red and round\n Banana  yellow\n"
+                 " 1/3 · type to filter\n");
+    act(" ");
+    assert_drawn(40, 4, " Fruit\n Banana  yellow\n Cherry  red\n 2/3 · type to filter\n");
+}
+
 TEST(test_what_is_read_is_wrapped)
 {
     list = list_new(LIST_READ, "Fruit");
     list_add(list, "Apple", "red and round", "");
     list_add(list, "Fig", "blue", "");
     assert_drawn(18, 4, " Fruit\n Apple  red and\n        round\n Fig    blue\n");
-    assert_drawn(9, 6, " Fruit\n Apple\n   red\n   and\n   round\n Fig\n");
+    assert_drawn(9, 6, " Fruit\n Apple\n   red\n   and\n   round\n 1/2\n");
     list_filter(list, "fig");
     assert_drawn(18, 4, " Fruit / fig\n Fig    blue\n");
     list_filter(list, "");

@@ -33,16 +33,35 @@ static void take_hint(void *context, const char *keys, const char *text)
     list_add(list, keys, text, "");
 }
 
-static const struct {
+struct help_row {
     const char *keys, *help;
-} in_lists[] = {
-    {"j k g G", N_("in F2, F4, a compaction and the themes: down, up, to the first, to the last")},
-    {"n N", N_("in memory: the next entry and the one before; in the context: what a "
-               "compaction would drop")},
-    {"/", N_("where letters are keys: begin a search or a filter")},
-    {N_("letters"), N_("in all other lists, and behind \"/\": filter as you type")},
-    {"Enter", N_("choose")},
+};
+static const struct help_row in_messages[] = {
+    {"/", N_("first in it: a command; \"//\" sends a text that begins with one slash")},
+    {"!", N_("first in it: a command of the shell; its output comes into the conversation")},
+    {"@", N_("before a name: a file, folder, corpus or skill goes with the message")}};
+
+static const struct help_row in_lists[] = {
+    {N_("letters"), N_("filter as you type")},
+    {"/", N_("in the themes, the efforts and texts such as this one: begin a filter")},
+    {"j k g G n N", N_("in the themes and efforts, before a filter: down, up, to the first, to the "
+                       "last, down, up")},
+    {"Space", N_("in a text such as this one: a page down")},
+    {"Enter", N_("choose; in a text such as this one: close")},
     {"Esc", N_("close")}};
+
+/* Each group begins with the action and has those before the next. */
+static const struct {
+    enum action first;
+    const char *title;
+} groups[] = {{ACTION_SEND, N_("Keys ([keys] in tiro.ini changes them)")},
+              {ACTION_SESSIONS, N_("Sessions")},
+              {ACTION_MEMORY, N_("Memory and context")},
+              {ACTION_FIND, N_("Transcript")},
+              {ACTION_UP, N_("Editing a message")},
+              {ACTION_BACKGROUND, N_("While a tool runs or asks")},
+              {ACTION_CONTEXT_PIN, N_("In the context and in a compaction")},
+              {ACTION_MEMORY_OPEN, N_("In the memory pane")}};
 
 static const struct {
     enum glyph mark;
@@ -51,7 +70,7 @@ static const struct {
                     {GLYPH_BAR, N_("where automatic compaction begins")},
                     {GLYPH_AGAIN, N_("number of compactions")}};
 
-/* The keys of the view that has the keyboard come first. */
+/* The keys of the view that has the keyboard come first, then groups of keys. */
 void picker_help(struct app *app)
 {
     struct list *list = list_new(LIST_READ, _("Help"));
@@ -64,17 +83,26 @@ void picker_help(struct app *app)
     if (list_count(list) > 0)
         list_add(list, "", NULL, "");
     list_add(list, _("Write a message and send it; the answer streams in above."), NULL, "");
-    list_add(list, _("A text that begins with \"//\" is sent with one slash."), NULL, "");
-    heading(list, _("Commands"));
-    slash_list(app, list, NULL);
-    heading(list, _("Keys ([keys] in tiro.ini changes them)"));
+    for (size_t i = 0; i < sizeof in_messages / sizeof *in_messages; i++)
+        list_add(list, in_messages[i].keys, _(in_messages[i].help), "");
     for (int a = ACTION_NONE + 1; a < ACTION_COUNT; a++) {
         AUTO(buf_release) struct buf keys = BUF_INIT;
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+            if (groups[i].first == (enum action)a)
+                heading(list, _(groups[i].title));
         keymap_describe(&app->keymap, (enum action)a, &keys);
         if (keys.len > 0)
             list_add(list, keys.data, _(action_info((enum action)a)->help), "");
     }
+    heading(list, _("Commands"));
+    slash_list(app, list, NULL);
     heading(list, _("In lists"));
+    AUTO(rows_release) struct rows unseen;
+    rows_init(&unseen);
+    hints_collect(take_hint, list);
+    hints_rows(&unseen, &app->keymap,
+               (struct hint_table){.common = COMMON_MOVE | COMMON_EMACS | COMMON_CLOSE}, 0, 0);
+    hints_collect(NULL, NULL);
     for (size_t i = 0; i < sizeof in_lists / sizeof *in_lists; i++)
         list_add(list, _(in_lists[i].keys), _(in_lists[i].help), "");
     heading(list, _("Status line"));

@@ -11,7 +11,10 @@
 #include "ui/text/wrap.h"
 #include "ui/view/hints.h"
 
-enum { FILTER_MAX = 256 };
+enum {
+    FILTER_MAX = 256,
+    FOOT_FROM = 3 /* rows below the title, from which on a long text has a foot */
+};
 
 struct list_row {
     char *label, *detail, *value, *key;
@@ -23,10 +26,11 @@ struct list {
     VEC(struct list_row) all;
     VEC(size_t) shown; /* indexes of those that pass the filter */
     struct buf filter;
-    bool typing;          /* letters go to the filter */
-    size_t selected, top; /* in `shown`; READ: `top` in `reading` */
-    size_t page;          /* rows at the last drawing */
-    struct rows reading;  /* READ: all rows, wrapped, as drawn last */
+    bool typing;                 /* letters go to the filter */
+    size_t selected, top;        /* in `shown`; READ: `top` in `reading` */
+    size_t page;                 /* rows at the last drawing */
+    const struct keymap *keymap; /* whose keys the foot names; NULL: none */
+    struct rows reading;         /* READ: all rows, wrapped, as drawn last */
     struct rows rows;
     size_t caret_col;
 };
@@ -228,18 +232,13 @@ bool list_click(struct list *l, int row)
 
 static void draw_title(struct list *l, size_t width)
 {
-    /* the number of rows; of a text that is read, the rows in view and how to filter it */
+    /* the number of rows; of a text that is read, how to filter it, unless its foot says so */
     AUTO(buf_release) struct buf count = BUF_INIT;
-    size_t end = l->top + l->page, all = l->reading.list.len;
     auto_free char *shown = format_exact((int64_t)l->shown.len);
-    buf_addstr(&count, " ");
-    if (l->mode != LIST_READ)
-        buf_addstr(&count, shown);
-    else if (all > l->page)
-        buf_addf(&count, "%s%s%zu-%zu/%zu", l->typing ? "" : _("type to filter"),
-                 l->typing ? "" : "  ", l->top + 1, end < all ? end : all, all);
-    else if (!l->typing)
-        buf_addstr(&count, _("type to filter"));
+    bool reads = l->mode == LIST_READ,
+         quiet = reads && (l->typing || l->reading.list.len > l->page);
+    if (!quiet)
+        buf_addf(&count, " %s", reads ? _("type to filter") : shown);
     rows_begin(&l->rows);
     rows_addstr(&l->rows, " ", STYLE_OVERLAY_TITLE, 0);
     size_t used = 1 + rows_add_cut(&l->rows, l->title, width - 1, STYLE_OVERLAY_TITLE);
@@ -254,6 +253,25 @@ static void draw_title(struct list *l, size_t width)
         rows_pad(&l->rows, width - used - counter - 1, STYLE_OVERLAY);
         rows_addstr(&l->rows, count.data, STYLE_DIM, 0);
     }
+}
+
+/* 1/4 · type to filter · PageDown */
+static void draw_foot(struct list *l, size_t width)
+{
+    size_t step = l->page > 1 ? l->page - 1 : 1, rest = l->reading.list.len - l->page;
+    size_t pages = 1 + (rest + step - 1) / step;
+    bool last = l->top >= rest;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    buf_addf(&text, "%zu/%zu", last ? pages : l->top / step + 1, pages);
+    AUTO(buf_release) struct buf key = BUF_INIT;
+    if (l->keymap)
+        keymap_describe_first(l->keymap, last ? ACTION_PAGE_UP : ACTION_PAGE_DOWN, &key);
+    const char *const more[] = {l->typing ? "" : _("type to filter"), key.len > 0 ? key.data : ""};
+    for (size_t i = 0; i < 2; i++)
+        if (*more[i] &&
+            utf8_width(text.data, text.len) + 4 + utf8_width(more[i], strlen(more[i])) <= width)
+            buf_addf(&text, " %s %s", glyph(GLYPH_DOT), more[i]);
+    remark_row(&l->rows, text.data, STYLE_DIM, width);
 }
 
 static void draw_row(struct list *l, size_t index, size_t labels, size_t width)
@@ -326,9 +344,11 @@ const struct rows *list_rows(struct list *l, int width, int height)
     bool title = l->mode != LIST_POPUP, reads = l->mode == LIST_READ, details = false;
     rows_clear(&l->rows);
     size_t room = height > title ? (size_t)(height - title) : 0;
-    l->page = room > 0 ? room : 1;
     if (reads)
         lay_out_reading(l, columns);
+    bool foot = reads && room >= FOOT_FROM && l->reading.list.len > room;
+    room -= foot;
+    l->page = room > 0 ? room : 1;
     size_t count = reads ? l->reading.list.len : l->shown.len, at = reads ? l->top : l->selected;
     l->top = moves_keep_in_view(l->top, at, at, count, l->page);
     if (title)
@@ -352,6 +372,8 @@ const struct rows *list_rows(struct list *l, int width, int height)
             rows_copy(&l->rows, &l->reading, i);
         else
             draw_row(l, i, labels, columns);
+    if (foot)
+        draw_foot(l, columns);
     return &l->rows;
 }
 
@@ -459,6 +481,7 @@ struct view *list_view_new(const struct view_host *host, enum list_subject subje
         .rows = rows,
     };
     struct list_view *v = mem_alloc(sizeof *v);
+    list->keymap = host->keymap;
     *v = (struct list_view){
         .view = {.ops = &ops, .host = host}, .subject = subject, .list = list, .to = *to};
     return &v->view;
