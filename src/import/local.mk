@@ -1,5 +1,7 @@
 libtiro_a_SOURCES += \
+	src/import/chatgpt.c \
 	src/import/claude.c \
+	src/import/claude_ai.c \
 	src/import/codex.c \
 	src/import/gemini.c \
 	src/import/opencode.c \

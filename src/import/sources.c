@@ -3,7 +3,9 @@
 #include "import/source.h"
 
 /* In the order in which a file is tried. */
+extern const struct import_source import_chatgpt;
 extern const struct import_source import_claude;
+extern const struct import_source import_claude_ai;
 extern const struct import_source import_codex;
 extern const struct import_source import_gemini;
 extern const struct import_source import_opencode;
@@ -13,6 +15,8 @@ const struct import_source *const import_sources[] = {
     &import_claude,
     &import_codex,
     &import_opencode,
+    &import_chatgpt,
+    &import_claude_ai,
     &import_gemini,
     &import_pi,
     NULL,
