@@ -63,6 +63,32 @@ TEST(a_mention_that_is_written_is_read)
     }
 }
 
+/* As terminals write what is dropped on them. */
+TEST(a_dropped_path_is_read)
+{
+    static const char *const cases[][2] = {
+        {"/tmp/a.png", "/tmp/a.png"},
+        {" /tmp/my\\ shot\\(1\\).png \n", "/tmp/my shot(1).png"},
+        {"'/tmp/my shot.png'", "/tmp/my shot.png"},
+        {"'/tmp/a\\b'", "/tmp/a\\b"},
+        {"\"/tmp/a \\\"b\\\"\"", "/tmp/a \"b\""},
+        {"file:///tmp/my%20shot%zz.png", "/tmp/my shot%zz.png"},
+        {"file://localhost/tmp/a.png\r\n", "/tmp/a.png"},
+        {"my file.md", "my file.md"},
+        {"'/tmp/a.png", NULL},
+        {"/tmp/a\n/tmp/b", NULL},
+        {"file://", NULL},
+        {" \n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        auto_free char *path = mention_of_path(cases[i][0]);
+        if (cases[i][1])
+            assert_string_equal(path, cases[i][1]);
+        else
+            assert_null(path);
+    }
+}
+
 TEST(lines_stand_behind_a_name)
 {
     int64_t first, last;
@@ -125,6 +151,9 @@ TEST(a_text_goes_with_its_message)
     assert_int_equal(a->error.code, ERR_OK);
     assert_text(surface_last_body(), "notes.md:\\n```\\none\\ntwo\\nthree\\nfour\\n```\\n");
     assert_text(surface_last_body(), "my file.md (lines 1-1):\\n```\\nblank\\n```\\n");
+    support_write(support_path("odd:2"), "its name\n");
+    assert_int_equal(SAY(s, "Odd", "odd:2")->error.code, ERR_OK);
+    assert_text(surface_last_body(), "odd:2:\\n```\\nits name\\n```\\n");
     assert_text(surface_last_body(), "Sum up @notes.md and @my");
     a = SAY(s, "The middle", "notes.md:2-3", "notes.md:2-3");
     assert_int_equal(a->error.code, ERR_OK);

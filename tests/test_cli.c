@@ -225,8 +225,31 @@ TEST(test_run_input_joins)
     assert_text(model_server_body(s, 1), "\\n\\nalone\"");
 
     (void)ended(0, RUN("run", "-f", file, "and this"));
-    assert_text(model_server_body(s, 2),
-                "notes.txt:\\n````\\nfrom a ``` file\\n````\\n\\nand this");
+    assert_text(model_server_body(s, 2), "notes.txt:\\n````\\nfrom a ``` file\\n````\\n");
+    assert_text(model_server_body(s, 2), "and this\"");
+
+    (void)ended(0, RUN_WITH("of a pipe\n", "run", "-f", "/dev/stdin", "and this"));
+    assert_text(model_server_body(s, 3), "/dev/stdin:\\n```\\nof a pipe\\n```\\n\\nand this\"");
+    end_server(s);
+}
+
+TEST(test_run_takes_files_folders_and_images)
+{
+    struct model_server *s = begin_server();
+    char *image = support_path("dot.png"), *lines = support_path("my notes.txt:2");
+    struct error e;
+    assert_true(paths_make_dir(support_path("plans"), &e));
+    support_write(support_path("plans/first.md"), "");
+    support_write(support_path("my notes.txt"), "one\ntwo\nthree\n");
+    support_write(image, "\x89PNG\r\n\x1a\nrest");
+    (void)ended(0, RUN("run", "-f", support_path("plans"), "-f", image, "-f", lines, "Look"));
+    assert_text(model_server_body(s, 0), "plans:\\n```\\nfirst.md\\n```");
+    assert_text(model_server_body(s, 0), "data:image/png;base64,");
+    assert_text(model_server_body(s, 0), "my notes.txt (lines 2-2):\\n```\\ntwo\\n```");
+    assert_text(model_server_body(s, 0), "Look\"");
+
+    (void)ended(0, RUN("run", "-f", lines)); /* the message mentions it */
+    assert_text(model_server_body(s, 1), "my notes.txt\\\":2\"");
     end_server(s);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/paths.h"
 #include "tests/program.h"
 #include "tests/rpc_client.h"
 #include "tests/scene.h"
@@ -313,10 +314,8 @@ static char *random_text(size_t len)
 PROVOKE(SESSION_STORE_ERROR)
 {
     char *bytes = random_text(8192);
-    static const char *const names[] = {".local", ".local/share", ".local/share/tiro"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(mkdir(support_path(names[i]), 0700), 0);
-    }
+    struct error e;
+    assert_true(paths_make_dir(support_path(".local/share/tiro"), &e));
     support_write(scene_store(), bytes);
     if (capability_store()) {
         fails(ERR_SESSION_STORE_ERROR, ARGS("sessions", "list"));
@@ -391,7 +390,7 @@ PROVOKE(FILE_ERROR)
     memset(deep, 'd', sizeof deep - 1);
     deep[sizeof deep - 1] = '\0';
     support_write(binary, "\xff\xfe");
-    const char *const names[] = {missing, support_dir(), binary, deep, "missing/deeper"};
+    const char *const names[] = {missing, binary, deep, "missing/deeper"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         fails(ERR_FILE_ERROR, ARGS("run", "-f", names[i], "hi"));
     if (capability_store()) {

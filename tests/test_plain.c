@@ -228,6 +228,13 @@ TEST_IF(capability_corpora(), corpora_are_read_searched_and_cited)
     assert_int_equal(support_finish(&c, NULL), 0);
 }
 
+PLAY(
+    files_go_with_the_next_message, "=file notes.md first of it\ntwo\n",
+    "=pipe read|/attach\n/attach none.md\n/attach notes.md:2\nsum up @notes.md\n",
+    "=then /attach FILE sends", "=then There is no none.md.",
+    "=then With your next message: @notes.md:2", "=then Hello",
+    "=sent last notes.md (lines 2-2):\\n```\\ntwo\\n```|@notes.md:2 sum up @notes.md|!first of it");
+
 PLAY_IF(capability_memory(), the_graph_is_listed_and_searched, "=env TIRO_LEARNED_CAPTURE=auto",
         "=calls memory_create_entities {\"entities\":[{\"name\":\"京都\",\"entity_type\":\"city\","
         "\"observations\":[\"has ryokans\",\"old\\n- fake\"]},{\"name\":\"Japan\","

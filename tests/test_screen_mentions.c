@@ -46,5 +46,10 @@ PLAY(what_there_is_not_is_told, "=open", ":@nobody and @bin.dat or ", "@nobody �
      "@bin.dat · no text", ":<enter>", "it cannot be attached", "> @nobody and @bin.dat or",
      ":<ctrl-u>@dot.png ", "@dot.png · image · 12 bytes");
 
+PLAY(attach_writes_a_mention, "=open", ":/attach my\\ plan.md<enter>", "> @\"my plan.md\"",
+     "nothing there", ":<ctrl-u>/attach notes.md<enter>", "> @notes.md",
+     "@notes.md · 3 lines · 4 tokens", ":<ctrl-u>/attach<enter>", "> @", "›bin.dat", ":<escape>",
+     "!›", ":<ctrl-u>/attach alp<tab>", "/attach work/alpha.c", ":<ctrl-u>");
+
 PLAY(mentions_are_seen_on_a_small_screen, "=open 10 40", ":@notes.md ",
      "@notes.md · 3 lines · 4 tokens", ":@work/alpha.c @work/ ", "+2", ":<ctrl-u>", "!tokens");

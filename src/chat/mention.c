@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/mem.h"
 
 static const char blanks[] = " \t\r\n\v\f";
@@ -125,4 +126,36 @@ void mention_add(struct buf *out, const char *name)
         buf_addch(out, name[i]);
     }
     buf_addf(out, "\"%s", name + len);
+}
+
+void mentions_add(struct buf *out, const struct mentions *names)
+{
+    for (size_t i = 0; i < names->items.len; i++) {
+        buf_addstr(out, i > 0 ? " " : "");
+        mention_add(out, names->items.items[i]);
+    }
+}
+
+char *mention_of_path(const char *text)
+{
+    static const char file[] = "file://";
+    AUTO(buf_release) struct buf path = BUF_INIT;
+    const char *at = text + strspn(text, blanks), *end = at + strlen(at);
+    while (end > at && strchr(blanks, end[-1]))
+        end--;
+    bool url = strncmp(at, file, sizeof file - 1) == 0;
+    char quote = *at == '\'' || *at == '"' ? *at : '\0';
+    if (quote && (end - at < 2 || end[-1] != quote))
+        return NULL;
+    at += quote ? 1 : url ? sizeof file - 1 : 0;
+    at += url ? strcspn(at, "/") : 0; /* behind the host */
+    for (end -= quote != '\0'; at < end; at++) {
+        int byte = url ? url_escaped_byte(at, (size_t)(end - at)) : -1;
+        at += !url && quote != '\'' && *at == '\\' && at + 1 < end;
+        if (*at == '\n')
+            return NULL;
+        buf_addch(&path, byte >= ' ' ? (char)byte : *at);
+        at += byte >= ' ' ? 2 : 0;
+    }
+    return path.len > 0 ? buf_take(&path) : NULL;
 }

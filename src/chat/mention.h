@@ -1,6 +1,5 @@
 /* Mentions in a message: "@notes.md", "@notes.md:10-40", "@src/", "@corpus:NAME", "@skill:NAME".
- * The
- * @ begins a word: an address such as a@b.c is no mention. A name with blanks is quoted, as in
+ * The @ begins a word: an address such as a@b.c is no mention. A name with blanks is quoted, as in
  * @"my file.md":3, where \ takes a character as it is. Pure. */
 #ifndef CHAT_MENTION_H
 #define CHAT_MENTION_H
@@ -34,6 +33,14 @@ void mentions_find(const char *text, struct mentions *out);
 /* Appends the mention of a name, quoted if needed. A name that ends in ":3" or ":10-40" keeps that
  * behind the quotes. */
 void mention_add(struct buf *out, const char *name);
+
+/* Appends the mentions of all, with a blank between them. */
+void mentions_add(struct buf *out, const struct mentions *names);
+
+/* The path that a terminal writes where a file is dropped, or that was copied: quoted, with
+ * \ before blanks, or as file:// URL; else the text itself. Blanks around it are not part of it.
+ * The caller frees; NULL: the text is not one path. */
+char *mention_of_path(const char *text);
 
 /* The lines that a name ends with: "notes.md:10-40", ":10-" to the end, ":10" one line. Returns the
  * length of the name without them; *last is INT32_MAX for the end of the file. Without such an end,

@@ -54,13 +54,14 @@ static int chat(const struct chat_options *chat)
     bool plain = chat->plain || (isatty(STDOUT_FILENO) && term_kind() == TERM_LINES);
     struct error e = {0};
     AUTO(buf_release) struct buf first_message = BUF_INIT;
-    if (!check_options(o, plain, &e) || !session_options_files(o, &first_message, &e))
+    AUTO(mentions_release) struct mentions files = {0};
+    if (!check_options(o, plain, &e) || !session_options_files(o, &first_message, &files, &e))
         return cli_fail(&e);
     struct setup setup;
     setup_load(&setup);
     struct engine_options engine = session_options_service(o, setup.config);
     engine.can_ask = true;
-    engine.offer_draft = first_message.len == 0; /* else the message begins with files */
+    engine.offer_draft = o->files.len == 0; /* else the message begins with files */
     VEC(char *) warnings = {0};
     for (size_t i = 0; i < setup.problems.list.len; i++)
         vec_push(&warnings, setup_problem_text(&setup.problems.list.items[i]));
@@ -68,6 +69,7 @@ static int chat(const struct chat_options *chat)
     struct ui_options ui = {.config = setup.config,
                             .engine = &engine,
                             .first_draft = first_message.len > 0 ? first_message.data : NULL,
+                            .attach = &files,
                             .warnings = warnings.items};
     int status = plain ? plain_run(&ui, &e) : ui_run(&ui, &e);
     if (e.code != ERR_OK)

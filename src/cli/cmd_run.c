@@ -79,15 +79,16 @@ static bool check_text(const char *text, size_t len, const char *what, struct er
     return err_set(e, ERR_USAGE, _("%s is not UTF-8 text; convert it first"), what);
 }
 
-/* The message is the files of -f, the words, and standard input unless it is a terminal, separated
+/* The message is the pipes of -f, the words, and standard input unless it is a terminal, separated
  * by blank lines. "-" is standard input alone. A message with text of standard input is PIPED as a
- * whole, because nothing marks where the words end. */
+ * whole, because nothing marks where the words end. Files without words are mentioned in it. */
 static bool read_prompt(const struct session_options *o, const char *words, struct buf *out,
-                        enum input_origin *origin, struct error *e)
+                        struct mentions *files, enum input_origin *origin, struct error *e)
 {
     bool input_alone = strcmp(words, "-") == 0;
     AUTO(buf_release) struct buf input = {.data = buf_empty, .max = MAX_INPUT};
-    if (!check_text(words, strlen(words), _("the prompt"), e) || !session_options_files(o, out, e))
+    if (!check_text(words, strlen(words), _("the prompt"), e) ||
+        !session_options_files(o, out, files, e))
         return false;
     if (!input_alone)
         buf_addstr(out, words);
@@ -102,6 +103,8 @@ static bool read_prompt(const struct session_options *o, const char *words, stru
         buf_add(out, input.data, input.len);
         *origin = INPUT_PIPED;
     }
+    if (out->len == 0)
+        mentions_add(out, files);
     return out->len > 0 || err_set(e, ERR_USAGE, _("nothing to send; use: tiro run PROMPT"));
 }
 
@@ -113,6 +116,7 @@ struct turn {
     struct engine *engine;
     struct run_output *out;
     const char *prompt;                          /* NULL: the compaction alone */
+    struct mentions files;                       /* that go with it; borrowed */
     enum input_origin origin;                    /* of the prompt */
     const struct compaction_run_params *compact; /* NULL: none */
     bool print_result;                           /* of the compaction, as JSON */
@@ -131,8 +135,9 @@ static void fail(struct turn *t, const struct error *e)
 
 static void send_prompt(struct turn *t)
 {
-    (void)engine_start(t->engine, &operation_turn_start,
-                       &(struct turn_start_params){.text = t->prompt, .origin = t->origin});
+    (void)engine_start(
+        t->engine, &operation_turn_start,
+        &(struct turn_start_params){.text = t->prompt, .attach = t->files, .origin = t->origin});
 }
 
 static void on_event(struct turn *t, const struct event *ev)
@@ -239,7 +244,7 @@ static void carry(struct turn *t, int signal_fd)
 }
 
 static int run_turn(const struct run_options *o, const struct setup *setup, const char *prompt,
-                    enum input_origin origin)
+                    const struct mentions *files, enum input_origin origin)
 {
     struct run_output out;
     struct engine_options engine = session_options_service(&o->session, setup->config);
@@ -252,6 +257,7 @@ static int run_turn(const struct run_options *o, const struct setup *setup, cons
     struct turn t = {.engine = engine_new(&engine),
                      .out = &out,
                      .prompt = prompt,
+                     .files = *files,
                      .origin = origin,
                      .compact = o->compact ? &compact : NULL};
     carry(&t, signal_fd);
@@ -286,18 +292,19 @@ static int run(const struct cli_command *self, int argc, char **argv)
         .session = SESSION_OPTIONS_INIT, .format = &output_formats[0], .words = BUF_INIT};
     struct error e = {0};
     AUTO(buf_release) struct buf prompt = BUF_INIT;
+    AUTO(mentions_release) struct mentions files = {0};
     struct setup setup;
     enum input_origin origin;
     int status;
     if (!cli_parse(self, argc, argv, &o, &status))
         goto out;
-    if (!read_prompt(&o.session, o.words.data, &prompt, &origin, &e)) {
+    if (!read_prompt(&o.session, o.words.data, &prompt, &files, &origin, &e)) {
         status = cli_fail(&e);
         goto out;
     }
     setup_load(&setup);
     setup_print_problems(&setup);
-    status = run_turn(&o, &setup, prompt.data, origin);
+    status = run_turn(&o, &setup, prompt.data, &files, origin);
     setup_release(&setup);
 out:
     session_options_release(&o.session);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/mem.h"
 #include "base/paths.h"
@@ -118,16 +119,31 @@ struct engine_options session_options_service(const struct session_options *o,
     };
 }
 
-bool session_options_files(const struct session_options *o, struct buf *out, struct error *e)
+bool session_options_files(const struct session_options *o, struct buf *piped,
+                           struct mentions *files, struct error *e)
 {
     for (size_t i = 0; i < o->files.len; i++) {
         const char *path = o->files.items[i];
+        int64_t first, last;
+        struct stat st;
+        auto_free char *plain = mem_strndup(path, mention_lines(path, &first, &last));
+        bool whole = stat(path, &st) == 0;
+        if (!whole && stat(plain, &st) != 0)
+            return err_set_errno(e, ERR_FILE_ERROR, _("cannot open %.100s"), path);
+        if (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) {
+            /* A session that is resumed may work in another directory. */
+            auto_free char *found = o->resume ? realpath(whole ? path : plain, NULL) : NULL;
+            vec_push(&files->items,
+                     found ? mem_printf("%s%s", found, whole ? "" : path + strlen(plain))
+                           : mem_strdup(path));
+            continue;
+        }
         AUTO(buf_release) struct buf text = {.data = buf_empty, .max = MAX_FILE};
         if (!paths_read_file(path, PATHS_FILE_OR_PIPE, &text, e))
             return false;
         if (!utf8_valid(text.data, text.len) || memchr(text.data, '\0', text.len))
             return err_set(e, ERR_FILE_ERROR, _("%s is not UTF-8 text; convert it first"), path);
-        attached_file_add(out, path, text.data, text.len);
+        attached_file_add(piped, path, text.data, text.len);
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/i18n.h"
 #include "base/vec.h"
+#include "chat/mention.h"
 #include "cli/command_line.h"
 #include "config/config.h"
 #include "session/engine.h"
@@ -29,7 +30,7 @@ struct session_options {
 #define SESSION_OPTIONS                                                                            \
     {"continue", 'c', OPTION_FLAG, NULL, N_("continue the newest session of this project"),        \
      SESSION_AT(resume), .take = session_options_take_last},                                       \
-    {"file", 'f', OPTION_VALUE, "FILE", N_("attach a text file to the message; may be repeated"),  \
+    {"file", 'f', OPTION_VALUE, "FILE", N_("attach a file, image or folder; may be repeated"),      \
      .take = session_options_take_file, .offer = {.what = OFFER_FILES}},                           \
     {"label", 'l', OPTION_VALUE, "LABEL", N_("a label for a new session; may be repeated"),        \
      SESSION_AT(labels), .take = session_options_take_label},                                      \
@@ -78,8 +79,10 @@ void session_options_release(struct session_options *o);
 struct engine_options session_options_service(const struct session_options *o,
                                               const struct config *config);
 
-/* Appends the files of -f, each under its name in a fence that its text cannot close. False when a
- * file cannot be read, is not UTF-8 text or is longer than 4 MiB. */
-bool session_options_files(const struct session_options *o, struct buf *out, struct error *e);
+/* The files and folders of -f: names for `attach` of turn/start. A pipe can be read once only: its
+ * text is appended to `piped`, under its name in a fence that it cannot close. False: a file is not
+ * there, or a pipe is not UTF-8 text or longer than 4 MiB. */
+bool session_options_files(const struct session_options *o, struct buf *piped,
+                           struct mentions *files, struct error *e);
 
 #endif

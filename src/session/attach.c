@@ -36,12 +36,18 @@ enum {
 /* The path that a name means, without its lines. */
 static char *path_of(const char *directory, const char *name, int64_t *first, int64_t *last)
 {
-    size_t len = mention_lines(name, first, last);
     const char *home = strncmp(name, "~/", 2) == 0 ? environment_get("HOME") : NULL;
-    auto_free char *path = mem_strndup(name, len);
-    return home           ? paths_join(home, path + 2)
-           : *path == '/' ? mem_strdup(path)
-                          : paths_join(directory, path);
+    char *path = home           ? paths_join(home, name + 2)
+                 : *name == '/' ? mem_strdup(name)
+                                : paths_join(directory, name);
+    size_t lines = strlen(name) - mention_lines(name, first, last);
+    if (lines > 0 && access(path, F_OK) == 0) { /* the file itself has such a name */
+        *first = 0;
+        *last = INT32_MAX;
+    } else {
+        path[strlen(path) - lines] = '\0';
+    }
+    return path;
 }
 
 /* Tells the kind of an open file by its first bytes. A text may turn out to be binary later. */
@@ -204,7 +210,8 @@ static bool add_one(struct conversation *c, const char *name, bool mentioned, si
     struct stat st;
     AUTO(buf_release) struct buf text = BUF_INIT;
     auto_free char *given = path_of(c->root, name, &first, &last);
-    auto_free char *label = mem_strndup(name, mention_lines(name, &first, &last));
+    auto_free char *label =
+        mem_strndup(name, first > 0 ? mention_lines(name, &first, &last) : strlen(name));
     auto_free char *block = mem_printf("@%s", name);
     struct error fault;
     auto_free char *path =

@@ -323,7 +323,8 @@ struct session_close_params {
 
 /* Commands of the terminal that no operation has, with their aliases. A skill with such a name is
  * not opened by it. */
-#define TERMINAL_COMMANDS "help", "edit", "copy", "find", "theme", "config", "quit", "exit"
+#define TERMINAL_COMMANDS                                                                          \
+    "help", "edit", "attach", "copy", "find", "theme", "config", "quit", "exit"
 
 /* skill/list gives a struct skills. turn/interrupt, compaction/undo, context/read (gives a struct
  * context), skill/list and doctor/report take a struct session_params. */

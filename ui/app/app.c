@@ -154,8 +154,13 @@ void app_init(struct app *app, const struct ui_options *options)
     }
     transcript_set_hints(app->transcript, cancel.data, open.data, leave_out.data,
                          config_boolean(app->config, CONFIG_COMPACTION_HINT));
-    if (options->first_draft)
-        editor_set(app->editor, options->first_draft);
+    AUTO(buf_release) struct buf first = BUF_INIT;
+    buf_addstr(&first, options->first_draft ? options->first_draft : "");
+    if (options->attach && options->attach->items.len > 0) {
+        mentions_add(&first, options->attach);
+        buf_addch(&first, ' ');
+    }
+    editor_set(app->editor, first.data);
 }
 
 void app_forget_cards(struct app *app)

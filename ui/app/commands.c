@@ -15,6 +15,7 @@
 #include "ui/app/clipboard.h"
 #include "ui/app/corpora.h"
 #include "ui/app/find.h"
+#include "ui/app/mentions.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/turns.h"
@@ -143,6 +144,11 @@ const struct slash_command slash_own[] = {
     {.name = "edit",
      .help = N_("edit the last message; the new text replaces it"),
      .act = message_edit},
+    {.name = "attach",
+     .arguments = "[FILE]",
+     .kind = ARGUMENT_FILE,
+     .help = N_("send a file, an image or a folder's list with the message (default: a list)"),
+     .run = mentions_attach},
     {.name = "copy",
      .arguments = "[code]",
      .kind = ARGUMENT_COPY,

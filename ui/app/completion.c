@@ -210,6 +210,9 @@ static void offer_arguments(struct app *app, const struct target *t)
     case ARGUMENT_COPY:
         list_add_match(list, t->word, "code", NULL);
         break;
+    case ARGUMENT_FILE:
+        app->completion_wanted = !mentions_list(app, list, t->word);
+        break;
     case ARGUMENT_OTHER:
         break;
     }

@@ -258,6 +258,24 @@ bool mentions_list(struct app *app, struct list *list, const char *typed)
     return here;
 }
 
+void mentions_attach(struct app *app, const char *path)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    size_t caret = editor_caret(app->editor);
+    auto_free char *name = mention_of_path(path);
+    if (caret > 0 && !strchr(" \t\n", editor_text(app->editor)[caret - 1]))
+        buf_addch(&text, ' ');
+    if (name) {
+        mention_add(&text, name);
+        buf_addch(&text, ' ');
+    } else {
+        buf_addch(&text, '@');
+    }
+    app->completion_closed = false;
+    editor_insert(app->editor, text.data, text.len);
+    app_edited(app);
+}
+
 /* --- the row of mentions ---------------------------------------------------------------------- */
 
 struct looking {

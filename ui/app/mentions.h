@@ -17,6 +17,9 @@ bool mentions_list(struct app *app, struct list *list, const char *name);
 /* After an edit: looks at the files that the text mentions now. */
 void mentions_follow(struct app *app);
 
+/* Writes the mention of a path (mention_of_path()) at the caret. "": an @ alone, with its list. */
+void mentions_attach(struct app *app, const char *path);
+
 /* "@notes.md · 84 lines · 1.1k tokens" of each mention that is known, as far as there is room.
  * False: there is none, and no row. */
 bool mentions_row(const struct app *app, size_t width, struct rows *out);

@@ -78,13 +78,24 @@ static void start_turn(struct plain *p, const char *text)
                    &(struct turn_start_params){.text = text, .origin = INPUT_COMMAND});
         return;
     }
-    auto_free char *whole = p->files ? mem_printf("%s\n\n%s", p->files, text) : mem_strdup(text);
-    free(p->files);
-    p->files = NULL;
+    struct turn_start_params params = {.origin = p->in.terminal ? INPUT_TYPED : INPUT_PIPED};
+    AUTO(buf_release) struct buf said = BUF_INIT;
+    mentions_add(&said, &p->attach);
+    buf_addf(&said, "%s%s", said.len > 0 ? " " : "", text);
+    auto_free char *whole = p->files ? mem_printf("%s\n\n%s", p->files, said.data) : NULL;
+    mem_replace(&p->files, NULL);
+    params.text = whole ? whole : said.data;
+    if (p->in.terminal) { /* lines that a program writes mention no files */
+        mentions_find(said.data, &params.attach);
+    } else {
+        params.attach = p->attach;
+        p->attach = (struct mentions){0};
+    }
     plain_began(p);
-    plain_send(p, &operation_turn_start,
-               &(struct turn_start_params){.text = whole,
-                                           .origin = p->in.terminal ? INPUT_TYPED : INPUT_PIPED});
+    plain_send(p, &operation_turn_start, &params);
+    mentions_release(&params.attach);
+    mentions_release(&p->attach);
+    p->attach = (struct mentions){0};
     if (p->unsent) /* sending uses up the draft of the session */
         save_draft(p);
 }
@@ -264,6 +275,7 @@ static void release(struct plain *p)
     free(p->waiting);
     free(p->unsent);
     free(p->files);
+    mentions_release(&p->attach);
 }
 
 int plain_run(const struct ui_options *options, struct error *e)
@@ -279,6 +291,8 @@ int plain_run(const struct ui_options *options, struct error *e)
         free(p.files);
         return 1;
     }
+    for (size_t i = 0; options->attach && i < options->attach->items.len; i++)
+        vec_push(&p.attach.items, mem_strdup(options->attach->items.items[i]));
     p.transcript = transcript_new();
     transcript_set_hints(p.transcript, NULL, NULL, NULL,
                          config_boolean(options->config, CONFIG_COMPACTION_HINT));

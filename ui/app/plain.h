@@ -47,7 +47,8 @@ struct plain {
     int64_t began_ms;
     char *waiting; /* the message that is sent when the turn ends; NULL: none */
     char *unsent;  /* the message that /retry sends: a draft, or one that was refused; NULL: none */
-    char *files;   /* files of -f, put before the next message; NULL: none */
+    char *files;   /* pipes of -f, put before the next message; NULL: none */
+    struct mentions attach; /* files of -f and /attach, mentioned in the next message */
 
     struct approval approval; /* questions of tools; the first was written */
     bool reviewing;           /* a draft summary waits for an answer */

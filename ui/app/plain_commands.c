@@ -484,6 +484,27 @@ static void run_quit(struct plain *p, const char *arguments)
     p->leaving = true;
 }
 
+/* With the next message. Without an argument: the files that go with it. */
+static void run_attach(struct plain *p, const char *arguments)
+{
+    AUTO(buf_release) struct buf names = BUF_INIT;
+    auto_free char *name = *arguments ? mention_of_path(arguments) : NULL;
+    const char *directory =
+        p->session.directory && *p->session.directory ? p->session.directory : ".";
+    if (name && attach_look(directory, name).kind == ATTACH_NOTHING) {
+        plain_writef(&p->out, _("There is no %s."), name);
+        return;
+    }
+    if (name && !mentions_have(&p->attach, name) && p->attach.items.len < MENTIONS_MOST)
+        vec_push(&p->attach.items, mem_strdup(name));
+    mentions_add(&names, &p->attach);
+    if (names.len > 0)
+        plain_writef(&p->out, _("With your next message: %s"), names.data);
+    else
+        plain_write(&p->out, _("/attach FILE sends a file, an image or the names in a folder with "
+                               "your next message; so does @FILE in it."));
+}
+
 /* The files that can be taken back, as a line each, and how. */
 static void take_changes(struct plain *p, struct operation_answer *a)
 {
@@ -546,6 +567,7 @@ static const struct own {
     {"retry", .run = run_retry},       {"config", .run = run_config},
     {"doctor", .take = take_report},   {"quit", .run = run_quit},
     {"rewind", .run = run_rewind},     {"unrewind", .take = take_unrewound},
+    {"attach", .run = run_attach},
 };
 
 static const struct own *own_of(const struct slash_command *c)

@@ -2,14 +2,16 @@
 #ifndef UI_APP_RUN_H
 #define UI_APP_RUN_H
 
+#include "chat/mention.h"
 #include "config/config.h"
 #include "session/engine.h"
 
 struct ui_options {
     const struct config *config;
     const struct engine_options *engine;
-    const char *first_draft; /* put into the editor (from -f); NULL: none */
-    char *const *warnings;   /* shown as notes at the start; ends with NULL; may be NULL */
+    const char *first_draft;       /* pipes of -f, the beginning of the first message; NULL: none */
+    const struct mentions *attach; /* files of -f, which go with the first message; NULL: none */
+    char *const *warnings;         /* shown as notes at the start; ends with NULL; may be NULL */
 };
 
 /* Takes the terminal, runs the conversation and gives the terminal back. Returns the exit status:

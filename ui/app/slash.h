@@ -18,7 +18,8 @@ enum argument_kind {
     ARGUMENT_TURN,
     ARGUMENT_FORK, /* a turn, or before the last compaction */
     ARGUMENT_COMPACT,
-    ARGUMENT_COPY
+    ARGUMENT_COPY,
+    ARGUMENT_FILE
 };
 
 struct slash_command {
