@@ -10,6 +10,7 @@ SUITE_TESTS = \
 	tests/test_import_exports.c \
 	tests/test_import_gemini.c \
 	tests/test_import_opencode.c \
+	tests/test_import_tables.c \
 	tests/test_memory_index.c \
 	tests/test_serve_http.c \
 	tests/test_screen_compaction.c \

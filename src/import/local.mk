@@ -12,4 +12,5 @@ libtiro_a_SOURCES += \
 	src/import/sink.c \
 	src/import/source.h \
 	src/import/sources.c \
+	src/import/tables.c \
 	src/import/text.c src/import/text.h

@@ -7,7 +7,11 @@ extern const struct import_source import_chatgpt;
 extern const struct import_source import_claude;
 extern const struct import_source import_claude_ai;
 extern const struct import_source import_codex;
+extern const struct import_source import_crush;
 extern const struct import_source import_gemini;
+extern const struct import_source import_goose;
+extern const struct import_source import_hermes;
+extern const struct import_source import_llm;
 extern const struct import_source import_opencode;
 extern const struct import_source import_pi;
 
@@ -19,6 +23,10 @@ const struct import_source *const import_sources[] = {
     &import_claude_ai,
     &import_gemini,
     &import_pi,
+    &import_hermes,
+    &import_goose,
+    &import_crush,
+    &import_llm,
     NULL,
 };
 
