@@ -38,14 +38,20 @@ function startModel(calls) {
     request.on('end', () => {
       const { messages, tools = [] } = JSON.parse(body || '{"messages":[]}');
       const schemas = Object.fromEntries(tools.map((t) => [t.function.name, t.function.parameters]));
-      const [name, given] = calls[messages.filter((m) => m.role === 'tool').length] ?? [];
-      const args = typeof given === 'function' ? given(schemas) : given;
-      const call = { index: 0, id: `call_${messages.length}`, type: 'function',
-                     function: { name: `mcp__s__${name}`, arguments: JSON.stringify(args) } };
+      const [next, given] = calls[messages.filter((m) => m.role === 'tool' &&
+                                                          m.tool_call_id.startsWith('own')).length] ?? [];
+      // Servers that start late on a busy machine join at the next call of the model.
+      const late = next && !Object.keys(schemas).some((n) => n.startsWith('mcp__s__'));
+      const name = late ? 'list_directory' : next && `mcp__s__${next}`;
+      const args = late ? {} : typeof given === 'function' ? given(schemas) : given;
+      const call = { index: 0, id: `${late ? 'wait' : 'own'}_${messages.length}`, type: 'function',
+                     function: { name, arguments: JSON.stringify(args) } };
       const choice = name ? { delta: { tool_calls: [call] }, finish_reason: 'tool_calls' }
         : { delta: { content: 'Done.' }, finish_reason: 'stop' };
-      answer.writeHead(200, { 'content-type': 'text/event-stream' });
-      answer.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+      setTimeout(() => {
+        answer.writeHead(200, { 'content-type': 'text/event-stream' });
+        answer.end(`data: ${JSON.stringify({ choices: [choice] })}\n\ndata: [DONE]\n\n`);
+      }, late ? 200 : 0);
     });
   });
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
