@@ -178,13 +178,21 @@ static void huge(void)
     say("\"}");
 }
 
-static void mixed(const char *id)
+#define PICTURE                                                                                    \
+    "{\"type\":\"image\",\"mimeType\":\"text/plain\",\"data\":"                                    \
+    "\"iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA=\"}"
+
+/* With the text "picture" an image alone, twice as SDKs have it. */
+static void mixed(const char *id, const char *text)
 {
+    if (strcmp(text, "picture") == 0) {
+        answer(id, "{\"content\":[" PICTURE "],\"structuredContent\":{\"content\":[" PICTURE "]}}");
+        return;
+    }
     answer(id,
            "{\"content\":[{\"type\":\"text\",\"text\":\"first\"},"
-           "{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAAAAAA\"},"
-           "{\"type\":\"image\",\"mimeType\":\"text/plain\",\"data\":"
-           "\"iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA=\"},"
+           "{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"AAAAAAAA\"}," PICTURE
+           ","
            "{\"type\":\"resource_link\",\"uri\":\"file:///a\",\"name\":\"A\"},"
            "{\"type\":\"resource\",\"resource\":{\"uri\":\"file:///b\",\"text\":\"inner\"}}]}");
 }
@@ -284,7 +292,7 @@ static void call(const char *id, const struct json *params)
     } else if (strcmp(name, "environment") == 0) {
         show_environment(id);
     } else if (strcmp(name, "mixed") == 0) {
-        mixed(id);
+        mixed(id, text);
     } else if (strcmp(name, "ask") == 0) {
         ask(id, params);
     } else if (strcmp(name, "grow") == 0) {

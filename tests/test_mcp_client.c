@@ -344,6 +344,8 @@ TEST(results_become_text)
                         "[resource file:///b]\ninner");
     auto_free char *images = json_print(outcome.images);
     assert_string_equal(images, "[{\"data\":\"iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA=\"}]");
+    assert_ok(call_within("mixed", "picture", (int64_t)SOON_MS * support_patience()), fault);
+    assert_string_equal(outcome.text, "[image 64×48 png 29 B]");
     assert_string_equal(call("fail"), "it failed");
     assert_true(outcome.is_error);
     call_fails("refuse", "no such text (-32602)");

@@ -181,7 +181,11 @@ struct mcp_outcome mcp_result(const struct json *result, bool images)
     /* The text is the same data, for clients that read no other. */
     if (structured && !text) {
         auto_free char *json = json_print(structured);
-        buf_addf(out, "%s%s", out->len > 0 ? "\n" : "", json);
+        bool repeats = false; /* an image, of which the text has a word */
+        for (const struct json *i = json_first(found); i && !repeats; i = json_next(i))
+            repeats = strstr(json, json_get_string(i, "data")) != NULL;
+        if (!repeats)
+            buf_addf(out, "%s%s", out->len > 0 ? "\n" : "", json);
     }
     if (out->len == 0)
         buf_addstr(out, "(no content)");
