@@ -169,7 +169,7 @@ CREATE TABLE import_conversation (
     tip      INTEGER NOT NULL,              -- event of its newest message
     messages INTEGER NOT NULL,              -- that the last reading gave
     response INTEGER NOT NULL,              -- hash of the newest response's id
-    open     INTEGER NOT NULL,              -- 1: its last turn may go on
+    open     INTEGER NOT NULL,              -- when its last turn was left open; 0: it ended
     deleted  INTEGER NOT NULL,              -- 1: its session was deleted
     UNIQUE (source, id)
 ) STRICT;

@@ -16,7 +16,8 @@ struct import_known {
     int64_t tip;      /* the newest message: the event that it begins with; 0: none */
     int64_t messages; /* that were given at the last reading */
     int64_t response; /* hash of the newest response's id; 0: none */
-    bool open;        /* its last turn is open in the log */
+    bool open;        /* its last turn is open in the log, */
+    int64_t open_ms;  /* since then */
     bool deleted;     /* here, by a person: it never comes back */
 };
 
@@ -39,6 +40,7 @@ struct import_sink {
     bool filtered;            /* something of the file was left out by an option */
     bool (*keep_file)(struct import_sink *k, bool whole, struct error *e);
     struct import_counts *counts; /* of the source */
+    int64_t done, of;             /* files, for `tell` */
 
     /* The transaction that is open: it has so many events and bytes, and looked at so many
      * messages. */

@@ -115,7 +115,8 @@ static bool load_known(struct import_sink *k, const char *id, struct import_know
         out->tip = sqlite3_column_int64(q.handle, 3);
         out->messages = sqlite3_column_int64(q.handle, 4);
         out->response = sqlite3_column_int64(q.handle, 5);
-        out->open = sqlite3_column_int(q.handle, 6);
+        out->open_ms = sqlite3_column_int64(q.handle, 6);
+        out->open = out->open_ms > 0;
         out->deleted = sqlite3_column_int(q.handle, 7);
     }
     return query_end(&q);
@@ -131,7 +132,7 @@ static bool store_known(struct import_sink *k, const char *id, struct error *e)
         " session = excluded.session, stamp = excluded.stamp, tip = excluded.tip,"
         " messages = excluded.messages, response = excluded.response, open = excluded.open",
         "tttiiiii", k->source->name, id, n->session, n->stamp, n->tip, n->messages, n->response,
-        (int64_t)n->open);
+        n->open ? (n->open_ms > 0 ? n->open_ms : clock_wall_ms()) : 0);
     return ok && (n->number > 0 ||
                   sql_number(k->store, &k->known.number, e,
                              "SELECT number FROM import_conversation WHERE source = ? AND id = ?",
@@ -191,7 +192,7 @@ static bool pause_if_due(struct import_sink *k, struct error *e)
     if (k->events < BATCH_EVENTS && k->bytes < BATCH_BYTES && k->looked < BATCH_LOOKED &&
         clock_mono_ms() - k->since < BATCH_MS)
         return true;
-    if (o->tell && !o->tell(o->context, k->counts))
+    if (o->tell && !o->tell(o->context, k->done, k->of))
         return err_set(e, ERR_INTERRUPTED,
                        "stopped; what was read is kept, and the next import "
                        "goes on");
@@ -315,9 +316,9 @@ static char *arguments_text(struct import_sink *k, const struct import_call *cal
     struct buf out = BUF_INIT;
     struct json_out o = {.buf = &out};
     AUTO(json_free_local)
-    struct json *parsed =
-        !call->arguments && call->text ? json_parse_foreign(call->text, strlen(call->text), NULL)
-                                       : NULL;
+    struct json *parsed = !call->arguments && call->text
+                              ? json_parse_foreign(call->text, strlen(call->text), NULL)
+                              : NULL;
     const struct json *v = call->arguments ? call->arguments : parsed;
     const char *whole = json_type(v) == JSON_OBJECT ? NULL
                         : json_string(v)            ? json_string(v)
@@ -519,8 +520,12 @@ static bool end(struct import_sink *k, struct error *e)
     if (!k->muted && !k->options->dry) {
         bool ended = k->turn && k->answered && !k->asked;
         end_call(k);
-        if (k->turn && (ended || k->ms < clock_wall_ms() - IDLE_MS))
+        if (ended)
             end_turn(k);
+        if (!k->known.open)
+            k->known.open_ms = 0;
+        else if (k->changed)
+            k->known.open_ms = clock_wall_ms();
         k->known.stamp = k->stamp;
         k->known.messages = k->place;
         if (*k->info.id) {
@@ -542,7 +547,7 @@ bool import_sink_settle(struct import_sink *k, struct error *e)
     struct query q =
         sql_query(k->store, e,
                   "SELECT c.id FROM import_conversation AS c JOIN session AS s ON s.id = c.session"
-                  " WHERE c.open AND c.source = ? AND s.updated_ms < ?",
+                  " WHERE c.open AND c.source = ? AND c.open < ?",
                   "ti", k->source->name, clock_wall_ms() - IDLE_MS);
     bool ok = query_texts(&q, &ids);
     for (size_t i = 0; ok && i < ids.items.len; i++) {
@@ -552,6 +557,7 @@ bool import_sink_settle(struct import_sink *k, struct error *e)
             k->ms = k->info.updated_ms;
             k->stamp = k->known.stamp;
             resume_turn(k);
+            end_turn(k);
         }
         ok = ok && end(k, e);
     }
