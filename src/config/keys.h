@@ -200,6 +200,12 @@
     X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: penalty for long texts")             \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
       "from this many vectors on, search a graph of them (HNSW) instead of comparing all")         \
+    X(IMPORT_TOOL_RESULTS, "import", "tool_results", CHOICE, "short", 0, 0, "short none whole",    \
+      "results of tools in conversations of other agents. short: the first and last kilobyte; "    \
+      "none: leave them out")                                                                      \
+    X(IMPORT_BRANCHES, "import", "branches", CHOICE, "newest", 0, 0, "newest all",                 \
+      "where somebody went back and went on differently. newest: keep the last way; all: keep "    \
+      "the others as sessions of their own")                                                       \
     X(PROJECT_INSTRUCTIONS, "project", "instructions", BOOLEAN, "true", 0, 0, "",                  \
       "send AGENTS.md files to the model: your own, and those from the project's top directory "   \
       "down")                                                                                      \

@@ -14,9 +14,27 @@
 
 enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500 };
 
+/* clang-format off */
+static const struct shape counts_shape = SHAPE_OF("source", struct import_counts,
+    SHAPE_REQ(import_counts, name, "The source's word."),
+    SHAPE_REQ(import_counts, label, "Its name."),
+    SHAPE_OPT(import_counts, places, "Where its files are, a line each."),
+    SHAPE_REQ(import_counts, files, "Files that belong to it."),
+    SHAPE_REQ(import_counts, read, "Of them: were new, or had changed."),
+    SHAPE_REQ(import_counts, failed, "Of them: could not be read."),
+    SHAPE_REQ(import_counts, bytes, "Of all files."),
+    SHAPE_REQ(import_counts, conversations, "Conversations that got something new; in a list: that were imported."),
+    SHAPE_REQ(import_counts, messages, "New messages; in a list: that were imported."),
+    SHAPE_REQ(import_counts, not_understood, "Records that were not understood."),
+    SHAPE_OPT(import_counts, kinds, "Their kinds."),
+    SHAPE_FIELD("newest", TIME, OPTIONAL, SHAPE_AT(int64_t, struct import_counts, newest_ms), .help = "When the newest file was changed."));
+const struct shape import_report_shape = SHAPE_OF("report", struct import_report,
+    SHAPE_REQ_LIST("sources", import_report, sources, counts_shape, "Every source."));
+/* clang-format on */
+
 void import_report_release(struct import_report *r)
 {
-    vec_release(&r->sources);
+    shape_release(&import_report_shape, r);
 }
 
 /* A file that has to be read. */
@@ -196,7 +214,7 @@ static bool consider(struct scan *s, const char *path, struct stat *st,
         count_file(counts_of(s, source->name), st);
     if (!same && !s->survey)
         vec_push(&s->found, (struct found){mem_strdup(path), modified_ns(st), source});
-    if (s->seen % TELL_FILES == 0 && s->o->tell && !s->o->tell(s->o->context, NULL))
+    if (s->seen % TELL_FILES == 0 && s->o->tell && !s->o->tell(s->o->context, 0, 0))
         s->stopped = true;
     return !s->stopped || err_set(e, ERR_INTERRUPTED, "stopped; nothing was read");
 }
@@ -327,8 +345,11 @@ static bool read_all(struct scan *s, struct error *e)
     import_sink_init(&k, s->store, s->o);
     vec_sort(&s->found, found_order);
     bool ok = true;
-    for (size_t i = 0; ok && i < s->found.len; i++)
+    k.of = (int64_t)s->found.len;
+    for (size_t i = 0; ok && i < s->found.len; i++) {
+        k.done = (int64_t)i;
         ok = read_found(s, &k, &s->found.items[i], e);
+    }
     for (size_t i = 0; ok && import_sources[i] && !s->o->dry; i++) {
         k.source = import_sources[i];
         k.counts = counts_of(s, k.source->name);
@@ -349,16 +370,24 @@ static bool scan(struct scan *s, const struct text_list *paths, struct error *e)
     bool ok = check_names(s->o->from, e);
     *s->report = (struct import_report){0};
     for (size_t i = 0; import_sources[i]; i++)
-        vec_push(&s->report->sources, (struct import_counts){.name = import_sources[i]->name,
-                                                             .label = import_sources[i]->label});
+        vec_push(&s->report->sources,
+                 (struct import_counts){.name = mem_strdup(import_sources[i]->name),
+                                        .label = mem_strdup(import_sources[i]->label)});
     for (size_t i = 0; ok && paths && i < paths->items.len; i++)
         ok = find(s, paths->items.items[i], NULL, e);
     for (size_t i = 0; ok && !(paths && paths->items.len > 0) && import_sources[i]; i++) {
         struct text_list places = {0};
         if (is_wanted(s->o->from, import_sources[i]->name))
             import_sources[i]->places(&places);
-        for (size_t j = 0; ok && j < places.items.len; j++)
-            ok = find(s, places.items.items[j], import_sources[i], e);
+        AUTO(buf_release) struct buf there = BUF_INIT;
+        for (size_t j = 0; ok && j < places.items.len; j++) {
+            const char *place = places.items.items[j];
+            if (access(place, F_OK) == 0)
+                buf_addf(&there, "%s%s", there.len > 0 ? "\n" : "", place);
+            ok = find(s, place, import_sources[i], e);
+        }
+        if (there.len > 0)
+            s->report->sources.items[i].places = buf_take(&there);
         vec_free_each(&places.items);
     }
     if (ok && !s->survey)
@@ -376,9 +405,41 @@ bool import_scan(struct store *s, const struct text_list *paths, const struct im
     return scan(&whole, paths, e);
 }
 
+/* What was stored and not understood at earlier readings. */
+static bool add_earlier(struct store *s, struct import_counts *c, struct error *e)
+{
+    AUTO(buf_release) struct buf kinds = BUF_INIT;
+    bool ok = sql_number(s, &c->conversations, e,
+                         "SELECT count(*) FROM import_conversation WHERE source = ? AND"
+                         " session <> '' AND NOT deleted",
+                         "t", c->name) &&
+              sql_number(s, &c->messages, e,
+                         "SELECT coalesce(sum(messages), 0) FROM session WHERE imported = ?", "t",
+                         c->name) &&
+              sql_number(s, &c->failed, e,
+                         "SELECT count(*) FROM import_file WHERE source = ? AND error IS NOT NULL",
+                         "t", c->name);
+    struct query q = sql_query(s, e,
+                               "SELECT j.key, sum(j.value) FROM import_file AS f,"
+                               " json_each(f.unknown) AS j WHERE f.source = ? GROUP BY 1"
+                               " ORDER BY 2 DESC",
+                               "t", c->name);
+    while (ok && query_next(&q)) {
+        int64_t count = sqlite3_column_int64(q.handle, 1);
+        c->not_understood += count;
+        buf_addf(&kinds, "%s%lld %s", kinds.len > 0 ? ", " : "", (long long)count,
+                 (const char *)sqlite3_column_text(q.handle, 0));
+    }
+    c->kinds = kinds.len > 0 ? buf_take(&kinds) : NULL;
+    return query_end(&q) && ok;
+}
+
 bool import_survey(struct store *s, const struct import_options *o, struct import_report *out,
                    struct error *e)
 {
     struct scan whole = {.store = s, .o = o, .report = out, .survey = true};
-    return scan(&whole, NULL, e);
+    bool ok = scan(&whole, NULL, e);
+    for (size_t i = 0; ok && i < out->sources.len; i++)
+        ok = add_earlier(s, &out->sources.items[i], e);
+    return ok;
 }

@@ -17,7 +17,9 @@ enum import_results { IMPORT_RESULTS_SHORT, IMPORT_RESULTS_NONE, IMPORT_RESULTS_
 
 /* Of one source. */
 struct import_counts {
-    const char *name, *label;
+    char *name, *label;
+    char *places;          /* of import_survey(): those that are there, a line each; NULL: none */
+    char *kinds;           /* of import_survey(): what was not understood, "3 KIND, 1 KIND" */
     int64_t files;         /* that belong to it */
     int64_t read;          /* of them: were new or had changed */
     int64_t failed;        /* … and could not be read */
@@ -30,6 +32,7 @@ struct import_counts {
 struct import_report {
     VEC(struct import_counts) sources; /* one for each row of import_sources[] */
 };
+extern const struct shape import_report_shape;
 void import_report_release(struct import_report *r);
 
 struct import_options {
@@ -39,8 +42,9 @@ struct import_options {
     bool dry;            /* nothing is stored: counts what would be */
     bool branches;       /* also those that were taken back */
     enum import_results results;
-    /* Called some times a second; false stops with INTERRUPTED, and what was stored stays. */
-    bool (*tell)(void *context, const struct import_counts *counts);
+    /* Called some times a second with the files that were read, of how many; false stops with
+     * INTERRUPTED, and what was stored stays. May be NULL. */
+    bool (*tell)(void *context, int64_t done, int64_t of);
     void *context;
 };
 
@@ -50,7 +54,8 @@ struct import_options {
 bool import_scan(struct store *s, const struct text_list *paths, const struct import_options *o,
                  struct import_report *out, struct error *e);
 
-/* What is there, without reading it: files, bytes and the newest of each source. */
+/* What is there, without reading it: files, bytes and the newest of each source; and of earlier
+ * readings the conversations and messages, and what was not understood. */
 bool import_survey(struct store *s, const struct import_options *o, struct import_report *out,
                    struct error *e);
 

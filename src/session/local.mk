@@ -27,6 +27,7 @@ libtiro_a_SOURCES += \
 	src/session/health.c src/session/health.h \
 	src/session/import.c src/session/import.h \
 	src/session/import_form.c \
+	src/session/import_operations.c src/session/import_operations.h \
 	src/session/import_private.h \
 	src/session/journal.c src/session/journal.h \
 	src/session/learned_operations.c src/session/learned_operations.h \

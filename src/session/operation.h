@@ -190,7 +190,7 @@ struct operation {
     X(config_get) X(config_set) \
     X(session_list) X(session_search) X(session_read) X(session_history) X(session_event) \
     X(session_inputs) X(session_rename) X(session_label) X(session_archive) X(session_unarchive) \
-    X(session_delete) X(session_fork) X(session_export) X(session_import) X(session_rebuild) \
+    X(session_delete) X(session_fork) X(import_run) X(import_list) X(session_export) X(session_import) X(session_rebuild) \
     X(memory_search) X(memory_list) X(memory_read) X(memory_around) X(memory_edit) X(memory_pin) \
     X(memory_forget) X(memory_restore) X(memory_leave_out) X(memory_stats) X(memory_export) \
     X(memory_import) X(memory_reindex) X(memory_index) \

@@ -1,0 +1,16 @@
+/* Histories of other agents: import/run takes them into the store, import/list says what there is.
+ * Both give a struct import_report (import/scan.h). */
+#ifndef SESSION_IMPORT_OPERATIONS_H
+#define SESSION_IMPORT_OPERATIONS_H
+
+#include "import/scan.h"
+#include "session/operation.h"
+
+/* Texts are borrowed. */
+struct import_params {
+    VEC(const char *) paths; /* none: the places of the sources */
+    const char *from, *since, *project;
+    bool dry_run;
+};
+
+#endif
