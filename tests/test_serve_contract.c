@@ -251,6 +251,8 @@ static const struct step {
     {"corpus/add", "{'corpus_id':'files','paths':['$D/session.md']}", NULL, NULL},
     {"corpus/update", "{'corpus_id':'files'}", NULL, NULL},
     {"corpus/list", NULL, NULL, NULL},
+    {"import/run", "{'dry_run':true}", NULL, NULL},
+    {"import/list", NULL, NULL, NULL},
     {"corpus/documents", "{'corpus_id':'notes'}", NULL, NULL},
     {"corpus/passages", "{'document':$N}", NULL, NULL},
     {"corpus/cited", "{'session_id':'$S'}", NULL, NULL},

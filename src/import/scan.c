@@ -15,7 +15,7 @@
 enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500 };
 
 /* clang-format off */
-static const struct shape counts_shape = SHAPE_OF("source", struct import_counts,
+static const struct shape counts_shape = SHAPE_OF("imported history", struct import_counts,
     SHAPE_REQ(import_counts, name, "The source's word."),
     SHAPE_REQ(import_counts, label, "Its name."),
     SHAPE_OPT(import_counts, places, "Where its files are, a line each."),
@@ -28,7 +28,7 @@ static const struct shape counts_shape = SHAPE_OF("source", struct import_counts
     SHAPE_REQ(import_counts, not_understood, "Records that were not understood."),
     SHAPE_OPT(import_counts, kinds, "Their kinds."),
     SHAPE_FIELD("newest", TIME, OPTIONAL, SHAPE_AT(int64_t, struct import_counts, newest_ms), .help = "When the newest file was changed."));
-const struct shape import_report_shape = SHAPE_OF("report", struct import_report,
+const struct shape import_report_shape = SHAPE_OF("imported histories", struct import_report,
     SHAPE_REQ_LIST("sources", import_report, sources, counts_shape, "Every source."));
 /* clang-format on */
 
