@@ -734,6 +734,16 @@ static void rewind_to(int64_t turn)
     assert_sound_twice();
 }
 
+static void assert_counted(int turns)
+{
+    struct session_info row;
+    assert_ok(sessions_get(store, id, &row, &fault), fault);
+    assert_int_equal(row.turns, turns);
+    assert_int_equal(row.messages, 2 * turns);
+    assert_int_equal(j.info.turns, turns);
+    session_info_release(&row);
+}
+
 static void unrewind(void)
 {
     assert_ok(journal_unrewind(&j, &fault), fault);
@@ -750,7 +760,9 @@ TEST(test_a_rewind)
     assert_int_equal(j.history.turns, 1);
     assert_int_equal(j.history.last_input, -1);
     assert_null(j.history.last_text); /* there is nothing to send again */
+    assert_counted(1);
     plain_run("other", "4");
+    assert_counted(2);
     assert_int_equal(vec_last(&j.history.messages).turn, 2);
     rewind_to(0);
     rewind_to(0);
@@ -759,11 +771,14 @@ TEST(test_a_rewind)
     plain_run("five", "5");
     unrewind();
     assert_texts("one 1 five 5");
+    assert_counted(2);
     unrewind();
+    assert_counted(3);
     assert_texts("one 1 other 4 five 5");
     unrewind();
     assert_texts("one 1 two 2 three 3 other 4 five 5");
     assert_int_equal(j.history.turns, 5);
+    assert_counted(5);
     assert_err(journal_unrewind(&j, &fault), fault, ERR_NOTHING_TO_UNDO);
     assert_session_sound(store, id);
     say(EVENT_TURN_STARTED, "six");

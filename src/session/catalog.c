@@ -562,7 +562,9 @@ static bool fork_at(struct catalog *c, const struct session_info *parent, struct
     bool began = ok && store_begin(c->store, e);
     ok = began && sessions_put(c->store, out, e) && copy_log(c, out, e) &&
          session_settings_copy(c->store, out->parent, out->id, e) &&
-         (!end || transcripts_append(c->store, end, e)) && store_commit(c->store, e);
+         (!end || transcripts_append(c->store, end, e)) &&
+         event_log_standing(c->store, out->id, &out->messages, &out->turns, e) &&
+         sessions_put(c->store, out, e) && store_commit(c->store, e);
     if (began && !ok)
         store_rollback(c->store);
     if (!ok)

@@ -312,9 +312,7 @@ static bool restore(struct conversation *c, const struct session_restore_params 
         buf_release(&then.text);
     }
     if (ok && !all && !found)
-        ok = err_set(e, ERR_USAGE,
-                     "no file of that name was changed since; session/changes lists "
-                     "them");
+        ok = err_set(e, ERR_USAGE, "no file of that name was changed since the rewind");
     for (size_t i = 0; i < t.commands.len; i++)
         vec_push(&out->commands, t.commands.items[i]);
     vec_release(&t.commands);

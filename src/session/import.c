@@ -18,6 +18,7 @@
 #include "session/capability.h"
 #include "session/export.h"
 #include "session/import_private.h"
+#include "store/event_log.h"
 #include "store/sessions.h"
 
 /* A batch of at most so many events or bytes is written at once. */
@@ -389,7 +390,8 @@ static bool write_session(struct catalog *c, struct import_text *t, struct impor
         info->updated_ms = seen->updated_ms;
     else if (info->updated_ms == 0)
         info->updated_ms = info->created_ms;
-    ok = ok && sessions_put(c->store, info, e) && store_commit(c->store, e);
+    ok = ok && event_log_standing(c->store, info->id, &info->messages, &info->turns, e) &&
+         sessions_put(c->store, info, e) && store_commit(c->store, e);
     if (!ok)
         store_rollback(c->store);
     return ok;

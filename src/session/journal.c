@@ -296,6 +296,13 @@ bool journal_write_row(struct journal *j, struct error *e)
     return true;
 }
 
+/* After a rewind, or the end of one: the row counts the messages that stand. */
+static bool recount(struct journal *j, struct error *e)
+{
+    return event_log_standing(j->store, j->info.id, &j->info.messages, &j->info.turns, e) &&
+           journal_write_row(j, e);
+}
+
 static bool keep(struct journal *j, const struct event *ev, struct error *e)
 {
     bool ends = event_ends_turn(ev->type), failed = ev->type == EVENT_COMPACTION_FAILED;
@@ -314,6 +321,7 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
         return false;
     bool snapshot = ends || rewinds || (failed && !j->history.running);
     if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
+        (!rewinds || recount(j, e)) &&
         (!snapshot || snapshot_save(j->store, j->info.id, &j->history, e)) &&
         store_commit(j->store, e)) {
         history_shed(&j->history, HISTORY_HELD); /* older messages are read from the snapshot */
@@ -390,7 +398,8 @@ static void change_revert(struct journal *j, struct change *c)
 static bool keep_event(struct journal *j, const struct event *ev, struct error *e)
 {
     session_tally(&j->info, ev);
-    return journal_write_row(j, e) && transcripts_append(j->store, ev, e);
+    return journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
+           (ev->type != EVENT_REWIND_UNDONE || recount(j, e));
 }
 
 /* ---- a compaction ---- */

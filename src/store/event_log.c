@@ -102,6 +102,11 @@ static const char turns_sql[] =
     "type = 'run_started', '$.retries', '$.message')), 0), 0)"
     " FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE
     " AND type IN ('run_started', 'conversation_rewound') ORDER BY seq";
+static const char standing_sql[] =
+    "SELECT seq, type = 'run_started', iif(type <> 'conversation_rewound', 0, iif("
+    "json_valid(payload), ifnull(json_extract(payload, '$.message'), seq), seq))"
+    " FROM event INDEXED BY event_whole" OF_SESSION EVENT_IS_WHOLE
+    " AND type IN ('run_started', 'text_complete', 'conversation_rewound') ORDER BY seq DESC";
 static const char inputs_sql[] =
     "SELECT type, version, payload FROM event INDEXED BY event_input"
     " WHERE type = 'run_started' ORDER BY at DESC, session DESC, seq DESC";
@@ -366,6 +371,27 @@ bool event_log_messages(struct store *s, const char *session_id, struct log_mess
     if (!ok)
         log_messages_release(out);
     return ok;
+}
+
+/* Newest first: an event is rewound if a rewind behind it goes back to it or beyond. */
+bool event_log_standing(struct store *s, const char *session_id, int64_t *messages, int *turns,
+                        struct error *e)
+{
+    struct undone_list undone;
+    int64_t low = INT64_MAX;
+    if (!event_log_undone(s, session_id, &undone, e))
+        return false;
+    *messages = *turns = 0;
+    struct query q = sql_query(s, e, standing_sql, "t", session_id);
+    while (query_next(&q)) {
+        int64_t seq = sqlite3_column_int64(q.handle, 0), back = sqlite3_column_int64(q.handle, 2);
+        if (back > 0 && back < low && !undone_has(&undone, seq))
+            low = back;
+        *messages += back == 0 && seq < low;
+        *turns += sqlite3_column_int(q.handle, 1) && seq < low;
+    }
+    vec_release(&undone.items);
+    return query_end(&q);
 }
 
 bool event_log_turns(struct store *s, const char *session_id, struct event_turns *out,

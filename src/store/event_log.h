@@ -144,6 +144,10 @@ bool event_log_turns(struct store *s, const char *session_id, struct event_turns
 bool event_log_nth_turn(struct store *s, const char *session_id, int64_t number,
                         struct event_turn *out, struct error *e);
 
+/* The counters of the session's row (session_tally()) without what is rewound. */
+bool event_log_standing(struct store *s, const char *session_id, int64_t *messages, int *turns,
+                        struct error *e);
+
 /* The number of the turn that this event belongs to. */
 bool event_log_turn(struct store *s, const char *session_id, int64_t seq, int *turn,
                     struct error *e);

@@ -186,7 +186,8 @@ static bool save_session(struct saving *s, int64_t key, struct error *e)
     if (ok && empty) /* its files stay: they may be all that is left of it */
         ok = sessions_delete(s->to, id, e) && removals_strike(s->to, id, e);
     else if (ok)
-        ok = sessions_put(s->to, &info, e);
+        ok = event_log_standing(s->to, id, &info.messages, &info.turns, e) &&
+             sessions_put(s->to, &info, e);
     s->out->sessions += ok && !empty;
     s->out->lost += !has_row;
     session_info_release(&info);
