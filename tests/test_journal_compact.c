@@ -68,7 +68,7 @@ static bool sink_withdraw(void *context, struct store *s, const char *session_id
     return ok && (!memory.fails_to_withdraw || err_set(e, ERR_AGENT_ERROR, "the memory is gone"));
 }
 
-static const struct discard_sink sink = {sink_index, sink_withdraw, &memory};
+static const struct discard_sink sink = {sink_index, sink_withdraw, &memory, NULL};
 
 /* --- the session ------------------------------------------------------------------------------ */
 

@@ -339,6 +339,47 @@ TEST(what_a_compaction_dropped_before_stays_its_own)
     assert_int_equal(origin_of("One?"), MEMORY_LEFT);
 }
 
+/* Tells the sink of a rewind, or of its end, as the journal does. */
+static void rewound(enum event_type type, int64_t number)
+{
+    struct event *ev = event_new(type);
+    ev->number = number;
+    record_event(&talk, ev);
+    record_save(&talk);
+    memory_check(
+        sink.sink.rewound(&sink, lore_store, talk.info.id, type == EVENT_REWIND_UNDONE, &e), &e);
+    while (index_some())
+        ;
+}
+
+TEST(what_is_rewound_leaves_and_comes_back_once)
+{
+    say("one", "1");
+    int64_t second = talk.info.last_seq + 1;
+    say("two", "2");
+    follow_to(1, "one\n1\ntwo\n2\n");
+    rewound(EVENT_REWOUND, second);
+    int64_t rewind = talk.info.last_seq;
+    expect("one\n1\n"); /* at once: the conversation goes on without them */
+    say("three", "3");
+    follow_to(1, "one\n1\nthree\n3\n");
+    rewound(EVENT_REWIND_UNDONE, rewind);
+    expect("one\n1\nthree\n3\ntwo\n2\n");
+    follow_to(-1, "one\n1\nthree\n3\ntwo\n2\n");
+    rewound(EVENT_REWOUND, second);
+    rewound(EVENT_REWIND_UNDONE, talk.info.last_seq);
+    follow_to(-1, "one\n1\ntwo\n2\nthree\n3\n");
+}
+
+/* Deferred messages are rewound before they are indexed. */
+TEST(what_is_rewound_is_not_indexed_later)
+{
+    say("one", "1");
+    memory_check(memory_sink_follow(&sink, lore_store, talk.info.id, &e), &e);
+    rewound(EVENT_REWOUND, 1);
+    expect("");
+}
+
 TEST(off_indexes_nothing_and_what_is_there_is_withdrawn)
 {
     say("One?", "One.");

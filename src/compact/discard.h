@@ -29,6 +29,10 @@ struct discard_sink {
     bool (*withdraw)(void *context, struct store *s, const char *session_id, int64_t completed_seq,
                      struct error *e);
     void *context;
+    /* Messages are no longer part of the conversation, since it was rewound, or again (`undone`):
+     * the log says which. NULL: that does not matter. */
+    bool (*rewound)(void *context, struct store *s, const char *session_id, bool undone,
+                    struct error *e);
 };
 
 #endif

@@ -126,6 +126,7 @@ struct memory_following {
     int64_t last;      /* last event of them */
     bool tool_results; /* are indexed, too */
     bool stays_out;    /* new messages are never indexed: the person's choice */
+    bool anew;         /* messages that were read before may be there again: all are new */
 };
 
 struct memory_ops {

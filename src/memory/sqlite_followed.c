@@ -239,6 +239,8 @@ bool sqlite_memory_follow(struct memory *m, const struct memory_following *f, st
         x.shared = sqlite3_column_int64(q.handle, 1);
         x.seen = sqlite3_column_int64(q.handle, 2);
     }
+    if (f->anew)
+        x.from = 0;
     bool ok = query_end(&q) && sqlite_session_number(x.store, f->session_id, &x.number, e) &&
               remove_retried(&x, e);
     /* Queues the messages that are new as one deferred text of the session. */

@@ -296,11 +296,14 @@ bool journal_write_row(struct journal *j, struct error *e)
     return true;
 }
 
-/* After a rewind, or the end of one: the row counts the messages that stand. */
-static bool recount(struct journal *j, struct error *e)
+/* After a rewind, or the end of one: the row counts the messages that stand, and memory has them.
+ */
+static bool recount(struct journal *j, bool undone, struct error *e)
 {
     return event_log_standing(j->store, j->info.id, &j->info.messages, &j->info.turns, e) &&
-           journal_write_row(j, e);
+           journal_write_row(j, e) &&
+           (!j->sink || !j->sink->rewound ||
+            j->sink->rewound(j->sink->context, j->store, j->info.id, undone, e));
 }
 
 static bool keep(struct journal *j, const struct event *ev, struct error *e)
@@ -321,7 +324,7 @@ static bool keep(struct journal *j, const struct event *ev, struct error *e)
         return false;
     bool snapshot = ends || rewinds || (failed && !j->history.running);
     if (journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
-        (!rewinds || recount(j, e)) &&
+        (!rewinds || recount(j, false, e)) &&
         (!snapshot || snapshot_save(j->store, j->info.id, &j->history, e)) &&
         store_commit(j->store, e)) {
         history_shed(&j->history, HISTORY_HELD); /* older messages are read from the snapshot */
@@ -399,7 +402,7 @@ static bool keep_event(struct journal *j, const struct event *ev, struct error *
 {
     session_tally(&j->info, ev);
     return journal_write_row(j, e) && transcripts_append(j->store, ev, e) &&
-           (ev->type != EVENT_REWIND_UNDONE || recount(j, e));
+           (ev->type != EVENT_REWIND_UNDONE || recount(j, true, e));
 }
 
 /* ---- a compaction ---- */

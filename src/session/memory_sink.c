@@ -125,12 +125,56 @@ static bool sink_withdraw(void *context, struct store *s, const char *session_id
     return sink->memory->ops->withdraw(sink->memory, session_id, completed_seq, e);
 }
 
+static bool follow(const struct memory_sink *sink, struct store *s, const char *session_id,
+                   bool anew, struct error *e)
+{
+    enum memory_access access;
+    AUTO(log_messages_release) struct log_messages messages = {0};
+    struct memory_following f = {.session_id = session_id,
+                                 .messages = &messages,
+                                 .tool_results = sink->tool_results,
+                                 .anew = anew};
+    if (!learned_access_read(s, session_id, &access, e) ||
+        !event_log_last(s, session_id, &f.last, e) ||
+        !event_log_messages(s, session_id, &messages, e))
+        return false;
+    if (anew) { /* what was said without write access stays out */
+        struct learned_locked locked;
+        size_t kept = 0;
+        if (!learned_locked_read(s, session_id, &locked, e))
+            return false;
+        for (size_t i = 0; i < messages.items.len; i++)
+            if (!learned_locked_has(&locked, messages.items.items[i].seq))
+                messages.items.items[kept++] = messages.items.items[i];
+        messages.items.len = kept;
+        learned_locked_release(&locked);
+    }
+    f.stays_out = access != MEMORY_ACCESS_WRITE;
+    int64_t open = log_messages_drop_open_turn(&messages);
+    if (open > 0)
+        f.last = open - 1;
+    return sink->memory->ops->follow(sink->memory, &f, e);
+}
+
+/* Entries of messages that were rewound go at once, as those of a turn that was sent again do when
+ * the session is left; after the rewind's end all messages are read again. */
+static bool sink_rewound(void *context, struct store *s, const char *session_id, bool undone,
+                         struct error *e)
+{
+    const struct memory_sink *sink = context;
+    return !sink->follows || follow(sink, s, session_id, undone, e);
+}
+
 void memory_sink_init(struct memory_sink *s, struct memory *memory, const struct config *config)
 {
     *s = (struct memory_sink){
-        .sink = {.index = sink_index, .withdraw = sink_withdraw, .context = s},
+        .sink = {.index = sink_index,
+                 .withdraw = sink_withdraw,
+                 .context = s,
+                 .rewound = sink_rewound},
         .memory = memory,
         .tool_results = config_boolean(config, CONFIG_MEMORY_TOOL_RESULTS),
+        .follows = memory_follow_is_on(config),
         .off = strcmp(config_string(config, CONFIG_MEMORY_INDEX), "off") == 0,
     };
 }
@@ -163,29 +207,12 @@ bool memory_sink_work(const struct memory_sink *sink, struct store *s, bool *mor
 
 /* --- sessions that were left ------------------------------------------------------------------ */
 
-static bool follow(const struct memory_sink *sink, struct store *s, const char *session_id,
-                   struct error *e)
-{
-    enum memory_access access;
-    AUTO(log_messages_release) struct log_messages messages = {0};
-    struct memory_following f = {
-        .session_id = session_id, .messages = &messages, .tool_results = sink->tool_results};
-    if (!learned_access_read(s, session_id, &access, e) ||
-        !event_log_last(s, session_id, &f.last, e) ||
-        !event_log_messages(s, session_id, &messages, e))
-        return false;
-    f.stays_out = access != MEMORY_ACCESS_WRITE;
-    int64_t open = log_messages_drop_open_turn(&messages);
-    if (open > 0)
-        f.last = open - 1;
-    return sink->memory->ops->follow(sink->memory, &f, e);
-}
-
 bool memory_sink_follow(const struct memory_sink *sink, struct store *s, const char *session_id,
                         struct error *e)
 {
     bool began;
-    return store_enter(s, &began, e) && store_leave(s, began, follow(sink, s, session_id, e), e);
+    return store_enter(s, &began, e) &&
+           store_leave(s, began, follow(sink, s, session_id, false, e), e);
 }
 
 bool memory_follow_is_on(const struct config *config)

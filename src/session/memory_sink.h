@@ -14,6 +14,7 @@ struct memory_sink {
     struct memory *memory;    /* borrowed; on the connection that the sink is called with */
     bool tool_results;        /* [memory] index_tool_results */
     bool off;                 /* [memory] index: nothing new comes in */
+    bool follows;             /* [memory] index: sessions that are left */
     bool closed;              /* the session takes nothing into memory now */
 };
 
