@@ -127,8 +127,9 @@ static void tell_client(struct mcp_listed *out, struct mcp_client *client, bool 
     if (whole)
         buf_addf(&raw, "%s\n", out->shown);
     if (whole && view.protocol)
-        buf_addf(&raw, "  %s %s, protocol %s\n", view.name ? view.name : "a server without a name",
-                 view.server_version ? view.server_version : "", view.protocol);
+        buf_addf(&raw, "  %s%s%s, protocol %s\n", view.name ? view.name : "a server without a name",
+                 view.server_version ? " " : "", view.server_version ? view.server_version : "",
+                 view.protocol);
     for (size_t i = 0; i < view.tools.len; i++) {
         const struct mcp_tool_info *t = &view.tools.items[i];
         size_t bytes =
@@ -144,8 +145,8 @@ static void tell_client(struct mcp_listed *out, struct mcp_client *client, bool 
         add_offers(&raw, client);
     const char *before = whole ? "  " : "";
     if (view.state == MCP_READY || out->tools > 0) {
-        buf_addf(&raw, "%s%lld tools, about %lld tokens", before, (long long)out->tools,
-                 (long long)out->tokens);
+        buf_addf(&raw, "%s%lld tool%s, about %lld tokens", before, (long long)out->tools,
+                 out->tools == 1 ? "" : "s", (long long)out->tokens);
         before = "; ";
     }
     if (view.error) {
