@@ -7,6 +7,7 @@ SUITE_TESTS = \
 	tests/test_import_text.c \
 	tests/test_import_claude.c \
 	tests/test_import_codex.c \
+	tests/test_import_editors.c \
 	tests/test_import_exports.c \
 	tests/test_import_gemini.c \
 	tests/test_import_opencode.c \

@@ -1,8 +1,11 @@
 libtiro_a_SOURCES += \
+	src/import/aider.c \
 	src/import/chatgpt.c \
 	src/import/claude.c \
 	src/import/claude_ai.c \
 	src/import/codex.c \
+	src/import/copilot.c \
+	src/import/cursor.c \
 	src/import/gemini.c \
 	src/import/opencode.c \
 	src/import/pi.c \

@@ -7,7 +7,10 @@ extern const struct import_source import_chatgpt;
 extern const struct import_source import_claude;
 extern const struct import_source import_claude_ai;
 extern const struct import_source import_codex;
+extern const struct import_source import_aider;
+extern const struct import_source import_copilot;
 extern const struct import_source import_crush;
+extern const struct import_source import_cursor;
 extern const struct import_source import_gemini;
 extern const struct import_source import_goose;
 extern const struct import_source import_hermes;
@@ -22,11 +25,14 @@ const struct import_source *const import_sources[] = {
     &import_chatgpt,
     &import_claude_ai,
     &import_gemini,
+    &import_cursor,
+    &import_copilot,
     &import_pi,
     &import_hermes,
     &import_goose,
     &import_crush,
     &import_llm,
+    &import_aider,
     NULL,
 };
 

@@ -1,0 +1,151 @@
+/* Copilot CLI: ~/.copilot/session-state/ID/events.jsonl, a line an event, appended as the talk goes
+ * on; older versions wrote session-state/ID.jsonl. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "import/source.h"
+
+struct talk {
+    struct import_conversation c;
+    char *id, *directory, *model;
+};
+
+static bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+static void take(char **to, const char *text)
+{
+    if (text && *text)
+        mem_replace(to, mem_strdup(text));
+}
+
+static void tell(struct talk *t)
+{
+    t->c.id = t->id;
+    t->c.directory = t->directory;
+    t->c.model = t->model;
+}
+
+static void take_start(struct talk *t, const struct json *event)
+{
+    const struct json *data = json_get(event, "data"), *context = json_get(data, "context");
+    take(&t->id, json_get_string(data, "sessionId"));
+    take(&t->model, json_get_string(data, "selectedModel"));
+    take(&t->directory, json_get_string(context, "cwd"));
+    t->c.created_ms = import_time_of(json_get(event, "timestamp"));
+    tell(t);
+}
+
+static bool give_answer(struct import_sink *k, struct import_message *m, const struct json *data,
+                        struct error *e)
+{
+    VEC(struct import_call) calls = {0};
+    for (const struct json *r = json_first(json_get(data, "toolRequests")); r; r = json_next(r))
+        vec_push(&calls, (struct import_call){.id = json_get_string(r, "toolCallId"),
+                                              .name = json_get_string(r, "name"),
+                                              .arguments = json_get(r, "arguments")});
+    m->role = ROLE_ASSISTANT;
+    m->calls = calls.items;
+    m->call_count = calls.len;
+    bool ok = (!m->text && calls.len == 0) || import_add(k, m, e);
+    vec_release(&calls);
+    return ok;
+}
+
+static bool give(struct import_sink *k, struct talk *t, const struct json *event, struct error *e)
+{
+    static const char *const passed[] = {"session.", "assistant.",  "tool.",     "hook.",
+                                         "abort",    "skill.",      "subagent.", "system.",
+                                         "user.",    "permission.", "model.",    NULL};
+    const char *type = json_get_string(event, "type");
+    const struct json *data = json_get(event, "data"), *result = json_get(data, "result");
+    struct import_message m = IMPORT_MESSAGE(ROLE_USER, json_get_string(data, "content"));
+    m.id = json_get_string(event, "id");
+    m.ms = import_time_of(json_get(event, "timestamp"));
+    if (is(type, "session.model_change")) {
+        take(&t->model, json_get_string(data, "newModel"));
+        tell(t);
+    } else if (is(type, "user.message")) {
+        return !m.text || import_add(k, &m, e);
+    } else if (is(type, "assistant.message")) {
+        m.model = t->model;
+        return give_answer(k, &m, data, e);
+    } else if (is(type, "tool.execution_complete")) {
+        m.role = ROLE_TOOL;
+        m.call_id = json_get_string(data, "toolCallId");
+        m.failed = !json_get_bool(data, "success", true);
+        m.text = json_get_string(m.failed ? json_get(data, "error") : result,
+                                 m.failed ? "message" : "content");
+        return import_add(k, &m, e);
+    } else if (!type || !import_begins(type, passed)) {
+        import_unknown(k, type ? type : "event without a type");
+    }
+    return true;
+}
+
+static bool read_copilot(struct import_sink *k, struct import_file *f, struct error *e)
+{
+    struct talk t = {0};
+    struct import_lines l;
+    struct error cause = {0};
+    bool ok = true;
+    import_lines_init(&l, k, f, 0);
+    struct json *first = import_lines_next(&l, &cause);
+    if (first && is(json_get_string(first, "type"), "session.start"))
+        take_start(&t, first);
+    json_free(first);
+    if (t.id && import_wants(k, &t.c, 0)) {
+        t.c.continues = f->offset > 0;
+        if (t.c.continues) {
+            l.next = f->offset;
+            l.at = l.len = 0;
+        }
+        ok = import_begin(k, &t.c, e);
+        for (struct json *v; ok && (v = import_lines_next(&l, &cause)); json_free(v)) {
+            f->done = l.begin;
+            ok = give(k, &t, v, e);
+        }
+        f->done = l.next;
+        ok = ok && import_end(k, e);
+    }
+    import_lines_release(&l);
+    free(t.id);
+    free(t.directory);
+    free(t.model);
+    if (ok && cause.code != ERR_OK)
+        ok = err_set(e, cause.code, "%s", cause.text);
+    return ok;
+}
+
+/* --- the row ---------------------------------------------------------------------------------- */
+
+static void places(struct text_list *out)
+{
+    char *place = import_home("COPILOT_HOME", "session-state", ".copilot/session-state");
+    if (place)
+        vec_push(&out->items, place);
+}
+
+static bool named(const char *path)
+{
+    size_t len = strlen(path);
+    return len > 6 && strcmp(path + len - 6, ".jsonl") == 0;
+}
+
+static bool sniff(const struct import_file *f)
+{
+    return f->head_len > 0 && f->head[0] == '{' && !f->sqlite &&
+           import_head_has(f, "copilotVersion") && import_head_has(f, "sessionId");
+}
+
+const struct import_source import_copilot = {
+    .name = "copilot",
+    .label = "Copilot CLI",
+    .places = places,
+    .named = named,
+    .sniff = sniff,
+    .read = read_copilot,
+};
