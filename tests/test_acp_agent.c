@@ -540,6 +540,44 @@ TEST(a_model_is_chosen)
     assert_text(last_body(), "\"scripted-model\"");
 }
 
+TEST(an_effort_is_chosen_where_the_model_has_some)
+{
+    static const char *const names[] = {"scripted-model", "gpt-5", NULL};
+    model_server_set_models(model, names);
+    begin();
+    fails("session/set_config_option", PARAMS(",'configId':'effort','value':'high'"), -32602, NULL);
+    rpc_client_result(&client, "session/set_config_option",
+                      PARAMS(",'configId':'model','value':'openai/gpt-5'"));
+    const struct json *r;
+    do
+        r = client_told("config_option_update");
+    while (!strstr(support_keep(json_print(r)), "thought_level"));
+    r = rpc_client_result(&client, "session/set_config_option",
+                          PARAMS(",'configId':'effort','value':'high'"));
+    assert_text(support_keep(json_print(r)), "\"currentValue\":\"high\"");
+    ask("x");
+    assert_text(last_body(), "\"reasoning_effort\":\"high\"");
+    assert_text(ask("/effort"), "high (");
+    rpc_client_result(&client, "session/set_config_option",
+                      PARAMS(",'configId':'effort','value':'default'"));
+    ask("x");
+    assert_no_text(last_body(), "reasoning_effort");
+}
+
+TEST(models_of_all_providers_with_a_key_are_listed)
+{
+    static const char *const names[] = {"scripted-model", "other", NULL};
+    model_server_set_models(model, names);
+    setenv("ANTHROPIC_API_KEY", "k", 1);
+    setenv("ANTHROPIC_BASE_URL", model_server_url(model), 1);
+    begin();
+    const char *list = ask("/model");
+    unsetenv("ANTHROPIC_API_KEY");
+    unsetenv("ANTHROPIC_BASE_URL");
+    assert_text(list, "- `openai/other`");
+    assert_text(list, "- `anthropic/other`");
+}
+
 /* --- attachments ------------------------------------------------------------------------------ */
 
 #define PIXEL                                                                                      \

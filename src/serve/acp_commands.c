@@ -172,25 +172,53 @@ static void model_chosen(struct acp_ask *ask, const struct operation_answer *ans
     if (!s)
         return;
     acp_options_choose(&s->options, ACP_OPTION_MODEL, ask->text);
-    acp_tell_options(s);
+    acp_read_efforts(s);
     auto_free char *text = mem_printf(_("This session talks to %s now."), ask->text);
     say(s, text);
 }
 
+/* Adds the models of a provider to `ask->text`, and asks the next: `ask->number` is its place. */
+static void models_came(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = waiting(ask, answer);
+    const struct models_result *m = answer->result;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    if (!s)
+        return;
+    buf_addstr(&text, ask->text);
+    for (size_t i = 0; i < m->models.len; i++)
+        buf_addf(&text, "- `%s/%s`\n", m->provider, m->models.items[i].name);
+    size_t next = (size_t)ask->number;
+    while (next < s->options.providers.len &&
+           (strcmp(s->options.providers.items[next], s->options.provider) == 0 ||
+            strcmp(s->options.providers.items[next], "offline") == 0))
+        next++;
+    if (next == s->options.providers.len) {
+        say(s, text.data);
+        return;
+    }
+    const struct models_params params = {.session = s->id,
+                                         .provider = s->options.providers.items[next]};
+    struct acp_ask *more = acp_ask(s->acp, NULL, s, &operation_models_list, &params, models_came);
+    more->number = (int64_t)next + 1;
+    more->text = buf_take(&text);
+}
+
+/* Without a name it lists the models of all providers that have a key. */
 static void run_model(struct acp_session *s, const char *arguments)
 {
     const struct acp_options *o = &s->options;
-    AUTO(buf_release) struct buf text = BUF_INIT;
     if (*arguments) {
         acp_ask_for_model(s, NULL, arguments, model_chosen)->text = mem_strdup(arguments);
         return;
     }
+    const struct models_params params = {.session = s->id};
+    struct acp_ask *ask = acp_ask(s->acp, NULL, s, &operation_models_list, &params, models_came);
+    AUTO(buf_release) struct buf text = BUF_INIT;
     buf_addf(&text, _("This session talks to %s/%s."), o->provider ? o->provider : "?",
              o->model ? o->model : "?");
     buf_addstr(&text, "\n\n");
-    for (size_t i = 0; i < o->models.len; i++)
-        buf_addf(&text, "- `%s/%s`\n", o->provider, o->models.items[i]);
-    say(s, text.data);
+    ask->text = buf_take(&text);
 }
 
 static void told_effort(struct acp_ask *ask, const struct operation_answer *answer)
@@ -206,12 +234,19 @@ static void told_effort(struct acp_ask *ask, const struct operation_answer *answ
     say(s, text);
 }
 
+static void effort_chosen(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    if (ask->session && answer->error.code == ERR_OK)
+        acp_read_efforts(ask->session);
+    told(ask, answer);
+}
+
 static void run_effort(struct acp_session *s, const char *arguments)
 {
     const struct session_effort_params params = {.session = s->id, .effort = arguments};
     const struct session_params current = {.session = s->id};
     if (*arguments)
-        acp_ask(s->acp, NULL, s, &operation_session_set_effort, &params, told);
+        acp_ask(s->acp, NULL, s, &operation_session_set_effort, &params, effort_chosen);
     else
         acp_ask(s->acp, NULL, s, &operation_session_settings, &current, told_effort);
 }

@@ -53,7 +53,7 @@ extern const struct acp_choices acp_approval_choices, acp_draft_choices;
 /* The answer of the selected option; of NULL and of an id that was not offered, the refusal. */
 int acp_choice_answer(struct acp_choices choices, const char *id);
 
-/* --- options of a session: model, compaction mode and tools
+/* --- options of a session: model, compaction mode, tools and effort
  * ---------------------------------------
  *
  * The protocol's configuration options; the tools are also session modes, for clients that know
@@ -66,10 +66,18 @@ struct acp_options {
     VEC(char *) providers;  /* others that can be chosen */
     char *compaction;       /* mode; NULL: histories are not shortened */
     char *tools;            /* "none", "read" or "full" */
+    char *effort;           /* of reasoning; NULL: as the provider has it */
+    char *efforts;          /* words for it, separated by blanks; NULL: the model has none */
 };
 
 /* ACP_OPTION_UNKNOWN: no option has this id. */
-enum acp_option { ACP_OPTION_MODEL, ACP_OPTION_COMPACTION, ACP_OPTION_TOOLS, ACP_OPTION_UNKNOWN };
+enum acp_option {
+    ACP_OPTION_MODEL,
+    ACP_OPTION_COMPACTION,
+    ACP_OPTION_TOOLS,
+    ACP_OPTION_EFFORT,
+    ACP_OPTION_UNKNOWN
+};
 
 /* Sets the present value; a model is named "provider/model", "provider", or as one of the present
  * provider's. */
@@ -214,6 +222,8 @@ struct acp_session *acp_need_session(struct acp *a, struct rpc_call *call,
 
 /* The client is told what can be chosen, and what is. */
 void acp_tell_options(struct acp_session *s);
+/* Another model has other efforts: reads them, and tells the client. */
+void acp_read_efforts(struct acp_session *s);
 
 /* Callbacks of the subscriptions: the log of a session that is loaded was told, or cannot be read.
  */

@@ -38,6 +38,8 @@ static const struct row {
                                N_("how the conversation is shortened when it is too long"),
                                compaction_choices},
     [ACP_OPTION_TOOLS] = {"tools", "mode", N_("Tools"), N_("what the model may use"), tool_choices},
+    [ACP_OPTION_EFFORT] = {"effort", "thought_level", N_("Effort"),
+                           N_("how much the model reasons"), NULL},
 };
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -71,7 +73,10 @@ static void write_options(const struct acp_options *now, struct json_out *o)
     auto_free char *present = now->provider ? model_value(now->provider, model) : NULL;
     const char *const values[] = {[ACP_OPTION_MODEL] = present,
                                   [ACP_OPTION_COMPACTION] = now->compaction,
-                                  [ACP_OPTION_TOOLS] = now->tools};
+                                  [ACP_OPTION_TOOLS] = now->tools,
+                                  [ACP_OPTION_EFFORT] = !now->efforts ? NULL
+                                                        : now->effort ? now->effort
+                                                                      : "default"};
     json_out_open(o, '[');
     for (int i = 0; i < ACP_OPTION_UNKNOWN; i++) {
         const struct row *row = &rows[i];
@@ -83,6 +88,17 @@ static void write_options(const struct acp_options *now, struct json_out *o)
         json_out_name(o, "options");
         if (row->choices) {
             write_choice_list(o, "value", row->choices);
+            json_out_close(o, '}');
+            continue;
+        }
+        if (i == ACP_OPTION_EFFORT) {
+            json_out_open(o, '[');
+            json_out_pack(o, "{value:s name:s}", "default", "default");
+            for (const char *at = now->efforts; *(at += strspn(at, " ")); at += strcspn(at, " ")) {
+                auto_free char *word = mem_strndup(at, strcspn(at, " "));
+                json_out_pack(o, "{value:s name:s}", word, word);
+            }
+            json_out_close(o, ']');
             json_out_close(o, '}');
             continue;
         }
@@ -142,7 +158,10 @@ void acp_options_choose(struct acp_options *now, enum acp_option option, const c
     auto_free char *provider = NULL;
     auto_free char *model = NULL;
     if (option != ACP_OPTION_MODEL) {
-        set_text(option == ACP_OPTION_TOOLS ? &now->tools : &now->compaction, value);
+        set_text(option == ACP_OPTION_TOOLS    ? &now->tools
+                 : option == ACP_OPTION_EFFORT ? &now->effort
+                                               : &now->compaction,
+                 option == ACP_OPTION_EFFORT && strcmp(value, "default") == 0 ? NULL : value);
         return;
     }
     split_model(now, value, &provider, &model);
@@ -240,6 +259,8 @@ void acp_session_free(struct acp_session *s)
     vec_free_each(&s->options.providers);
     free(s->options.compaction);
     free(s->options.tools);
+    free(s->options.effort);
+    free(s->options.efforts);
     free(s->directory);
     free(s);
 }
@@ -271,6 +292,23 @@ void acp_tell_options(struct acp_session *s)
     AUTO(buf_release) struct buf text = BUF_INIT;
     write_choices(s, "config_option_update", NULL, false, &text);
     update(s, text.data);
+}
+
+static void efforts_came(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    const struct session_settings *now = answer->result;
+    struct acp_session *s = ask->session;
+    if (!s || answer->error.code != ERR_OK)
+        return;
+    set_text(&s->options.effort, now->effort);
+    set_text(&s->options.efforts, now->efforts);
+    acp_tell_options(s);
+}
+
+void acp_read_efforts(struct acp_session *s)
+{
+    acp_ask(s->acp, NULL, s, &operation_session_settings,
+            &(struct session_params){.session = s->id}, efforts_came);
 }
 
 /* Keeps the models and providers that can be chosen; a server lists its models in its own time. */
@@ -329,6 +367,8 @@ static void settings_came(struct acp_ask *ask, const struct operation_answer *an
     set_text(&s->options.model, now->model);
     set_text(&s->options.compaction, now->compaction);
     set_text(&s->options.tools, tools_offer_names.words[now->tools]);
+    set_text(&s->options.effort, now->effort);
+    set_text(&s->options.efforts, now->efforts);
     s->loading = (struct acp_loading){.call = NULL};
     write_choices(s, NULL, ask->number ? s->id : NULL, true, &text);
     rpc_answer(ask->call, text.data);
@@ -611,7 +651,9 @@ static void chosen(struct acp_ask *ask, const struct operation_answer *answer)
     acp_options_choose(&s->options, (enum acp_option)ask->number, ask->text);
     write_choices(s, NULL, NULL, false, &text);
     rpc_answer(ask->call, ask->answers_options ? text.data : "{}");
-    if (!ask->answers_options)
+    if (ask->number == ACP_OPTION_MODEL)
+        acp_read_efforts(s);
+    else if (!ask->answers_options)
         acp_tell_options(s);
     json_out_pack(&o, "{sessionUpdate:'current_mode_update' currentModeId:s}", s->options.tools);
     if (ask->number == ACP_OPTION_TOOLS)
@@ -639,6 +681,9 @@ static void choose(struct acp_session *s, struct rpc_call *call, enum acp_option
     } else if (option == ACP_OPTION_COMPACTION) {
         const struct session_compaction_params params = {.session = s->id, .mode = value};
         ask = acp_ask(s->acp, call, s, &operation_session_set_compaction, &params, chosen);
+    } else if (option == ACP_OPTION_EFFORT) {
+        const struct session_effort_params params = {.session = s->id, .effort = value};
+        ask = acp_ask(s->acp, call, s, &operation_session_set_effort, &params, chosen);
     } else {
         int level = TOOLS_NONE;
         while (strcmp(tools_offer_names.words[level], value) != 0)
@@ -662,7 +707,8 @@ void acp_session_set_option(struct acp *a, struct rpc_call *call, const struct j
     while (option < ACP_OPTION_UNKNOWN && strcmp(rows[option].id, id ? id : "") != 0)
         option++;
     if (option == ACP_OPTION_UNKNOWN)
-        acp_refuse(call, ERR_USAGE, "\"configId\" does not fit; give model, compaction or tools");
+        acp_refuse(call, ERR_USAGE,
+                   "\"configId\" does not fit; give model, compaction, tools or effort");
     else if (!value || !option_takes(option, value))
         acp_refuse(call, ERR_USAGE, "\"value\" does not fit; give one of the option's values");
     else
