@@ -197,6 +197,19 @@ static void set_model(const char *text)
     assert_int_equal(problems.list.len, 0);
 }
 
+TEST(an_image_of_the_clipboard_is_sent)
+{
+    AUTO(engine_free_local) struct engine *s = surface_open(NULL, true);
+    struct error e;
+    auto_free char *path = attach_clipboard_file("1.png"), *folder = paths_dir(PATHS_STATE);
+    assert_true(paths_make_dir(folder, &e));
+    support_write(path, "\x89PNG\r\n\x1a\nrest");
+    assert_int_equal(SAY(s, "See @clipboard:1.png", "clipboard:1.png")->error.code, ERR_OK);
+    assert_text(surface_last_body(), "data:image/png;base64,");
+    struct operation_answer *a = SAY(s, "And", "clipboard:2.png", "clipboard:../x");
+    assert_int_equal(a->error.code, ERR_FILE_ERROR);
+}
+
 /* Before anything is sent; what was sent to another model is words for this one. */
 TEST_IF(capability_store(), a_model_without_eyes_gets_no_image)
 {

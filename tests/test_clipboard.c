@@ -188,6 +188,88 @@ TEST(that_nothing_was_copied_is_told)
     unsetenv("XDG_STATE_HOME");
 }
 
+/* --- pasting an image --- */
+
+static void finish_errands(void)
+{
+    struct errand *e;
+    for (int ms = 20000; (e = mailbox_wait(errands_back(app.errands), ms)); ms = 500)
+        errand_finish(&app, e);
+}
+
+/* A program that has an image of this type. */
+static void offer(const char *name, const char *type)
+{
+    char *path = support_text("%s/bin/%s", support_dir(), name);
+    support_write(path, support_text("#!/bin/sh\n"
+                                     "case \"$*\" in *%s*) printf '\\211PNG\\r\\n\\032\\nrest';;\n"
+                                     "*) exit 1;; esac\n",
+                                     type));
+    assert_int_equal(chmod(path, 0700), 0);
+}
+
+static void paste_image(void)
+{
+    dispatch_key(&app, &(struct key){.code = K_CHAR, .cp = 'v', .ctrl = true});
+    finish_errands();
+}
+
+TEST(an_image_on_the_clipboard_is_mentioned)
+{
+    struct stat st;
+    setenv("DISPLAY", ":0", 1);
+    offer("xclip", "image/webp");
+    paste_image();
+    assert_string_equal(editor_text(app.editor), "@clipboard:1.png "); /* its bytes decide */
+    setenv("WAYLAND_DISPLAY", "wayland-0", 1);
+    offer("wl-paste", "image/png");
+    editor_insert(app.editor, "and", 3);
+    paste_image();
+    assert_string_equal(editor_text(app.editor), "@clipboard:1.png and @clipboard:2.png ");
+    char *path = support_keep(attach_clipboard_file("2.png"));
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    assert_int_equal(attach_look("/", "clipboard:2.png").kind, ATTACH_IMAGE);
+}
+
+TEST(a_clipboard_without_an_image_is_told)
+{
+    paste_image();
+    assert_said("The clipboard cannot be read: that takes wl-paste under Wayland, xclip under X.");
+    setenv("WAYLAND_DISPLAY", "wayland-0", 1);
+    offer("wl-paste", "text/plain");
+    paste_image();
+    assert_said("There is no image on the clipboard that can be sent");
+    offer("wl-paste", "image/png");
+    setenv("XDG_STATE_HOME", support_path("bin/wl-paste"), 1);
+    paste_image();
+    assert_said("cannot make the directory");
+    unsetenv("XDG_STATE_HOME");
+    assert_string_equal(editor_text(app.editor), "");
+}
+
+/* As terminals write it. */
+TEST(the_pasted_path_of_an_image_becomes_its_mention)
+{
+    char *image = support_path("my shot.png");
+    support_write(image, "\x89PNG\r\n\x1a\nrest");
+    support_write(support_path("text.png"), "text");
+    const char *const pasted[][2] = {
+        {support_text("'%s'", image), support_text("see @\"%s\" ", image)},
+        {support_text("file://%s/my%%20shot.png\r\n", support_dir()),
+         support_text("see @\"%s\" ", image)},
+        {support_path("text.png"), support_text("see %s", support_path("text.png"))},
+        {"my shot.png\nand more", "see my shot.png\nand more"},
+    };
+    for (size_t i = 0; i < sizeof pasted / sizeof *pasted; i++) {
+        struct key key = {.code = K_PASTE, .text = mem_strdup(pasted[i][0])};
+        editor_set(app.editor, "see ");
+        dispatch_key(&app, &key);
+        finish_errands();
+        assert_string_equal(editor_text(app.editor), pasted[i][1]);
+    }
+}
+
 /* --- long pastes --- */
 
 static void press(struct key key)

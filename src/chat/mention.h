@@ -13,6 +13,7 @@
 
 #define MENTION_SKILL "skill:"
 #define MENTION_CORPUS "corpus:"
+#define MENTION_CLIPBOARD "clipboard:"
 enum { MENTIONS_MOST = 100 /* of one message */ };
 
 /* Names without the @ and quotes. */

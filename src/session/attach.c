@@ -33,13 +33,26 @@ enum {
     ROOM_SHARE = 2             /* of the window */
 };
 
+char *attach_clipboard_file(const char *name)
+{
+    auto_free char *directory = paths_dir(PATHS_STATE);
+    return mem_printf("%s/clipboard-%s", directory, name);
+}
+
+static bool is_clipboard(const char *name)
+{
+    return strncmp(name, MENTION_CLIPBOARD, sizeof MENTION_CLIPBOARD - 1) == 0 &&
+           !strchr(name, '/');
+}
+
 /* The path that a name means, without its lines. */
 static char *path_of(const char *directory, const char *name, int64_t *first, int64_t *last)
 {
     const char *home = strncmp(name, "~/", 2) == 0 ? environment_get("HOME") : NULL;
-    char *path = home           ? paths_join(home, name + 2)
-                 : *name == '/' ? mem_strdup(name)
-                                : paths_join(directory, name);
+    char *path = home                 ? paths_join(home, name + 2)
+                 : is_clipboard(name) ? attach_clipboard_file(name + sizeof MENTION_CLIPBOARD - 1)
+                 : *name == '/'       ? mem_strdup(name)
+                                      : paths_join(directory, name);
     size_t lines = strlen(name) - mention_lines(name, first, last);
     if (lines > 0 && access(path, F_OK) == 0) { /* the file itself has such a name */
         *first = 0;
@@ -89,7 +102,9 @@ struct attach_look attach_look(const char *directory, const char *name)
     auto_free char *found = realpath(path, NULL);
     if (!found)
         return look;
-    int fd = guard_asks(found) ? -1 : open(found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = guard_asks(found) && !is_clipboard(name)
+                 ? -1
+                 : open(found, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     look.kind = fd >= 0 ? kind_of(fd, &st) : ATTACH_REFUSED;
     if (look.kind == ATTACH_FOLDER) {
         struct mentions files;
@@ -214,8 +229,12 @@ static bool add_one(struct conversation *c, const char *name, bool mentioned, si
         mem_strndup(name, first > 0 ? mention_lines(name, &first, &last) : strlen(name));
     auto_free char *block = mem_printf("@%s", name);
     struct error fault;
+    bool own = !c->engine->options.serves, copied = own && is_clipboard(name);
     auto_free char *path =
-        folders_resolve(c->config, c->root, given, SHAPE_READS, !c->engine->options.serves, &fault);
+        copied ? realpath(given, NULL)
+               : folders_resolve(c->config, c->root, given, SHAPE_READS, own, &fault);
+    if (!path && copied)
+        err_set_errno(&fault, ERR_FILE_ERROR, "%.160s cannot be attached", label);
     if (!path && mentioned && fault.code == ERR_FILE_ERROR)
         return true;
     if (!path) {

@@ -24,6 +24,11 @@ struct attach_look {
 /* Looks at what a name stands for in a directory. Waits for the disk. */
 struct attach_look attach_look(const char *directory, const char *name);
 
+/* The file of an image that was taken from the clipboard: "@clipboard:1.png" in a message. It is
+ * kept in the state directory for a month; the session has a copy once it is sent. `name`: behind
+ * the colon. The caller frees. */
+char *attach_clipboard_file(const char *name);
+
 /* The relative paths of the files below a folder in the order of `git ls-files`, without hidden
  * files and those that a .gitignore leaves out. At most `most`, *more then. Waits for the disk. */
 void attach_list(const char *folder, size_t most, struct mentions *out, bool *more);

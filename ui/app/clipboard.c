@@ -1,7 +1,12 @@
 #include "ui/app/clipboard.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/child.h"
 #include "base/clock.h"
@@ -9,7 +14,9 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "chat/image.h"
 #include "ui/app/app.h"
+#include "ui/app/mentions.h"
 #include "ui/term/term.h"
 #include "ui/text/format.h"
 #include "ui/view/hints.h"
@@ -85,36 +92,44 @@ struct copying {
     struct error fault;
 };
 
-/* The shell searches PATH for the program. A program may leave a process that holds the text. */
-static bool run_program(struct copying *c, const struct program *p)
+static bool take_output(void *output, const char *bytes, size_t len)
+{
+    return buf_try_add(output, bytes, len);
+}
+
+/* The shell searches PATH for the program, which gets the input, or whose output is kept. It may
+ * leave a process that holds the text. Returns its exit status; -1: it was ended. */
+static int run_program(const char *const *program, const char *input, struct buf *output)
 {
     enum { SHELL = 4, MOST = 8 };
     const char *argv[SHELL + MOST + 1] = {"/bin/sh", "-c", "exec \"$@\"", "sh"};
     struct child_result result;
     struct error fault;
-    for (size_t i = 0; p->argv[i] && i < MOST; i++)
-        argv[SHELL + i] = p->argv[i];
+    for (size_t i = 0; program[i] && i < MOST; i++)
+        argv[SHELL + i] = program[i];
     const struct child_command command = {.argv = argv,
-                                          .input = c->text,
-                                          .input_len = strlen(c->text),
+                                          .input = input,
+                                          .input_len = input ? strlen(input) : 0,
                                           .spares_daemons = true,
                                           .spares_group = true,
+                                          .take = output ? take_output : NULL,
+                                          .context = output,
                                           .deadline_ms = clock_mono_ms() + PROGRAM_MS};
     bool ran = child_run(&command, &result, &fault) && result.end == CHILD_EXITED;
-    if (ran && result.status == 0)
-        return true;
-    if (!ran || result.status != NOT_FOUND)
-        buf_addf(&c->failed, "%s%s", c->failed.len > 0 ? ", " : "", p->argv[0]);
-    return false;
+    return ran ? result.status : -1;
 }
 
 static void run(struct errand *e)
 {
     struct copying *c = (struct copying *)e;
     for (size_t i = 0; i < PROGRAMS && !c->took; i++) {
-        const char *needed = programs[i].variable ? getenv(programs[i].variable) : "any";
-        if (needed && *needed && run_program(c, &programs[i]))
-            c->took = &programs[i];
+        const struct program *p = &programs[i];
+        const char *needed = p->variable ? getenv(p->variable) : "any";
+        int status = needed && *needed ? run_program(p->argv, c->text, NULL) : NOT_FOUND;
+        if (status == 0)
+            c->took = p;
+        else if (status != NOT_FOUND)
+            buf_addf(&c->failed, "%s%s", c->failed.len > 0 ? ", " : "", p->argv[0]);
     }
     if (c->took)
         return;
@@ -182,6 +197,97 @@ void clipboard_copy(struct app *app, const char *text)
     AUTO(buf_release) struct buf size = BUF_INIT;
     add_size(&size, text);
     app_note_briefly(app, STYLE_NOTE, _("Sent %s to the terminal's clipboard."), size.data);
+}
+
+/* Pasting an image */
+
+enum { IMAGE_BYTES = 20 * 1024 * 1024, NUMBERS = 10000, KEPT_S = 30 * 24 * 3600 };
+
+struct pasting {
+    struct errand errand;
+    char *name; /* of the mention; NULL: there is no image, or `fault` */
+    bool asked; /* a program was found */
+    struct error fault;
+};
+
+/* Keeps the image in a file that only the user reads, under the first number that is free or old:
+ * a session that was sent the old one has its copy. */
+static void keep_image(struct pasting *p, const struct buf *bytes, const char *format)
+{
+    auto_free char *dir = paths_dir(PATHS_STATE);
+    if (!paths_make_dir(dir, &p->fault))
+        return;
+    for (int number = 1, fd = -1; number < NUMBERS && fd < 0; number++) {
+        auto_free char *name = mem_printf("%d.%s", number, format);
+        auto_free char *path = attach_clipboard_file(name);
+        struct stat st;
+        if (lstat(path, &st) == 0 && time(NULL) - st.st_mtime > KEPT_S)
+            (void)unlink(path);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        if (fd < 0 && errno == EEXIST)
+            continue;
+        bool ok = fd >= 0 && paths_write_all(fd, bytes->data, bytes->len);
+        if (ok)
+            p->name = mem_printf(MENTION_CLIPBOARD "%s", name);
+        else
+            err_set_errno(&p->fault, ERR_FILE_ERROR, _("cannot write %.100s"), path);
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+}
+
+static void take_image(struct errand *e)
+{
+    static const char *const types[] = {"image/png", "image/jpeg", "image/webp", "image/gif"};
+    struct pasting *p = (struct pasting *)e;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const char *const wayland[] = {"wl-paste", "--type", types[i], NULL};
+        const char *const x[] = {"xclip", "-selection", "clipboard", "-t", types[i], "-o", NULL};
+        const char *const *const commands[] = {wayland, x};
+        static const char *const variables[] = {"WAYLAND_DISPLAY", "DISPLAY"};
+        for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+            AUTO(buf_release) struct buf bytes = {.data = buf_empty, .max = IMAGE_BYTES};
+            const char *needed = getenv(variables[k]);
+            int status = needed && *needed ? run_program(commands[k], NULL, &bytes) : NOT_FOUND;
+            const char *type = status == 0 ? image_media_type(bytes.data, bytes.len) : NULL;
+            p->asked = p->asked || status != NOT_FOUND;
+            if (!type)
+                continue;
+            keep_image(p, &bytes, strchr(type, '/') + 1);
+            return;
+        }
+    }
+}
+
+static void release_image(struct errand *e)
+{
+    free(((struct pasting *)e)->name);
+    free(e);
+}
+
+static void mention_image(struct app *app, struct errand *e)
+{
+    const struct pasting *p = (const struct pasting *)e;
+    if (p->name)
+        mentions_attach(app, p->name);
+    else if (p->fault.code != ERR_OK)
+        app_note(app, STYLE_ERROR, "%s", p->fault.text);
+    else if (p->asked)
+        app_note_briefly(app, STYLE_NOTE, "%s",
+                         _("There is no image on the clipboard that can be sent (PNG, JPEG, WebP "
+                           "or GIF, at most 20 MB)."));
+    else
+        app_note_briefly(app, STYLE_WARNING, "%s",
+                         _("The clipboard cannot be read: that takes wl-paste under Wayland, xclip "
+                           "under X. /attach sends the file of an image."));
+}
+
+void clipboard_paste_image(struct app *app)
+{
+    struct pasting *p = mem_alloc(sizeof *p);
+    p->errand = (struct errand){.run = take_image, .done = mention_image, .release = release_image};
+    errand_start(app->errands, &p->errand);
 }
 
 /* Bare text */

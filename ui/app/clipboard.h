@@ -17,6 +17,10 @@
 /* Copies the text. NULL or "": a note says that there is nothing to copy. */
 void clipboard_copy(struct app *app, const char *text);
 
+/* Takes the image on the clipboard of Wayland or X: an errand keeps it in a file, which the message
+ * mentions then (attach_clipboard_file()). A note says what is missing. */
+void clipboard_paste_image(struct app *app);
+
 /* Whether a terminal takes OSC 52, by its environment variables (NULL: not set) and by the claim of
  * its terminfo entry. No terminal answers OSC 52, so the ones known to ignore it are listed. */
 bool clipboard_terminal_takes(char *(*variable)(const char *name), bool claimed);

@@ -13,6 +13,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/corpora.h"
 #include "ui/app/find.h"
+#include "ui/app/mentions.h"
 #include "ui/app/notices.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
@@ -204,6 +205,7 @@ static bool run_action(struct app *app, enum action action)
                     {ACTION_TOGGLE, toggle_newest},
                     {ACTION_BARE, bare_open},
                     {ACTION_UP, up},
+                    {ACTION_PASTE_IMAGE, clipboard_paste_image},
                     {ACTION_NEXT_SESSION, app_next_session}};
     for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
         if (handlers[i].action == action) {
@@ -296,6 +298,7 @@ static void editor_key(struct app *app, enum action action, const struct key *ke
     if (key->code == K_PASTE) {
         editor_paste_folded(app->editor, key->text, strlen(key->text));
         app_edited(app);
+        mentions_pasted(app, key->text);
     } else if (editor_take_key(app->editor, action, key)) {
         app_edited(app);
     }

@@ -276,6 +276,65 @@ void mentions_attach(struct app *app, const char *path)
     app_edited(app);
 }
 
+/* A look at a file whose path was pasted. */
+struct dropped {
+    struct errand errand;
+    char *text, *path, *directory;
+    bool image;
+};
+
+static void release_dropped(struct errand *e)
+{
+    struct dropped *d = (struct dropped *)e;
+    free(d->text);
+    free(d->path);
+    free(d->directory);
+    free(d);
+}
+
+static void look_at_dropped(struct errand *e)
+{
+    struct dropped *d = (struct dropped *)e;
+    d->image = attach_look(d->directory, d->path).kind == ATTACH_IMAGE;
+}
+
+static void take_dropped(struct app *app, struct errand *e)
+{
+    const struct dropped *d = (const struct dropped *)e;
+    const char *text = editor_text(app->editor), *at = d->image ? strstr(text, d->text) : NULL;
+    AUTO(buf_release) struct buf mention = BUF_INIT;
+    if (!at) /* it was changed meanwhile */
+        return;
+    size_t from = (size_t)(at - text), end = from + strlen(d->text),
+           caret = editor_caret(app->editor);
+    if (from > 0 && !strchr(" \t\n", text[from - 1]))
+        buf_addch(&mention, ' ');
+    mention_add(&mention, d->path);
+    if (!text[end] || !strchr(" \t\n", text[end]))
+        buf_addch(&mention, ' ');
+    editor_replace(app->editor, from, end, mention.data);
+    if (caret < from || caret > end)
+        editor_set_caret(app->editor, caret < from ? caret : caret - (end - from) + mention.len);
+    app_edited(app);
+}
+
+void mentions_pasted(struct app *app, const char *text)
+{
+    AUTO(buf_release) struct buf clean = BUF_INIT;
+    size_t len = strnlen(text, NAME_BYTES);
+    utf8_clean(&clean, text, len, UTF8_MULTILINE);
+    char *path = len < NAME_BYTES ? mention_of_path(clean.data) : NULL;
+    if (!path)
+        return;
+    struct dropped *d = mem_alloc(sizeof *d);
+    d->errand =
+        (struct errand){.run = look_at_dropped, .done = take_dropped, .release = release_dropped};
+    d->text = buf_take(&clean);
+    d->path = path;
+    d->directory = directory_of(app);
+    errand_start(app->errands, &d->errand);
+}
+
 /* --- the row of mentions ---------------------------------------------------------------------- */
 
 struct looking {

@@ -20,6 +20,10 @@ void mentions_follow(struct app *app);
 /* Writes the mention of a path (mention_of_path()) at the caret. "": an @ alone, with its list. */
 void mentions_attach(struct app *app, const char *path);
 
+/* After a paste: if that is the path of an image, as a terminal writes it where a file is dropped,
+ * its mention takes the place of the path once the file has been looked at. */
+void mentions_pasted(struct app *app, const char *text);
+
 /* "@notes.md · 84 lines · 1.1k tokens" of each mention that is known, as far as there is room.
  * False: there is none, and no row. */
 bool mentions_row(const struct app *app, size_t width, struct rows *out);

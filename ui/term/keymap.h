@@ -52,7 +52,8 @@ struct key {
 /* X(ID, name in [keys], default keys, help), in the order of their places (enum key_place). */
 #define ACTIONS(X)                                                                                 \
     X(SEND, "send", "enter",                                                                       \
-      N_("send the message, or run it as a command if it begins with \"!\"; choose in a list; with " \
+      N_("send the message, or run it as a command if it begins with \"!\"; choose in a list; "    \
+         "with "                                                                                   \
          "an empty editor: open the newest compaction"))                                           \
     X(NEWLINE, "newline", "ctrl-j alt-enter shift-enter", N_("begin a new line"))                  \
     X(CANCEL, "cancel", "escape", N_("stop the running turn; close what is open"))                 \
@@ -65,6 +66,8 @@ struct key {
          "list: go to the preview"))                                                               \
     X(HISTORY, "history", "ctrl-r", N_("search your earlier messages"))                            \
     X(EXTERNAL, "external_editor", "ctrl-g", N_("edit the message in $EDITOR"))                    \
+    X(PASTE_IMAGE, "paste_image", "ctrl-v",                                                        \
+      N_("send the image on the clipboard with the message"))                                      \
     X(DRAFT_FOCUS, "draft_focus", "alt-g",                                                         \
       N_("with a draft summary: ask for a new one, with a focus"))                                 \
     X(PALETTE, "palette", "ctrl-p", N_("list of all commands"))                                    \
@@ -104,7 +107,8 @@ struct key {
     X(TOP, "top", "ctrl-home", N_("to the oldest message"))                                        \
     X(BOTTOM, "bottom", "ctrl-end", N_("to the newest message"))                                   \
     X(TOGGLE, "toggle", "ctrl-o",                                                                  \
-      N_("open a folded paste in the editor, else open or fold the newest tool call or reasoning")) \
+      N_("open a folded paste in the editor, else open or fold the newest tool call or "           \
+         "reasoning"))                                                                             \
     X(TOGGLE_ALL, "toggle_all", "alt-o", N_("open or fold all tool calls and reasoning"))          \
     X(CITATION, "citation", "alt-c",                                                               \
       N_("choose the next citation [n] on the screen; Enter opens its passage"))                   \
