@@ -370,6 +370,7 @@ static void work(struct worker *w)
 {
     const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = job_goes_on, .context = w};
     for (;;) {
+        bool ends = worker_ends(w); /* asked first: all jobs of before the end are in the box then */
         take_waiting(w);
         if (w->waiting.len > 0) {
             struct job *job = w->waiting.items[0];
@@ -381,7 +382,7 @@ static void work(struct worker *w)
             drop_job(w, job);
             continue;
         }
-        if (worker_ends(w))
+        if (ends)
             return;
         int due_ms = -1; /* of the chore that is due next; -1: none */
         size_t next = 0;
