@@ -740,7 +740,7 @@ static bool has_text(enum event_type type)
            type != EVENT_COMPACTION_STARTED && type != EVENT_COMPACTION_UNDONE &&
            type != EVENT_MESSAGE_PINNED && type != EVENT_MEMORY_INDEXED &&
            type != EVENT_MEMORY_LEFT_OUT && type != EVENT_LEARNED_EXTRACTED &&
-           type != EVENT_REWOUND && type != EVENT_REWIND_UNDONE;
+           type != EVENT_REWOUND && type != EVENT_REWIND_UNDONE && type != EVENT_FILE_RESTORED;
 }
 
 /* A rebuild that fits, or that names random messages. */
@@ -784,7 +784,7 @@ static struct event *random_event(const struct history *h, enum event_type type,
     if (is_tool || type == EVENT_MEMORY_LEFT_OUT)
         ev->id = mem_strdup(ids[pick(4)]);
     if (is_tool || type == EVENT_TURN_FAILED || type == EVENT_WARNING ||
-        type == EVENT_BUDGET_WARNING)
+        type == EVENT_BUDGET_WARNING || type == EVENT_FILE_RESTORED)
         ev->name = mem_strdup("n");
     if (type == EVENT_REASONING_COMPLETE && one_in(2))
         ev->signature = mem_strdup(random_text());

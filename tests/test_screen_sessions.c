@@ -209,7 +209,7 @@ PLAY(an_edited_message_takes_the_place_of_the_last, "=turns", ":/edit<enter>", "
 /* On a screen of ten rows a list would hide the error. */
 PLAY(enter_takes_the_marked_row_and_says_what_is_wrong_with_it, "=open 10 40", ":/hel", "›/help",
      ":<enter>", "Help", ":<escape>", "!Help", ":/ren", "›/rename", ":<enter>",
-     "/rename TITLE: change", "!›/rename", "> /rename", ":<ctrl-u>/re", "›/resume", ":<down*4>",
+     "/rename TITLE: change", "!›/rename", "> /rename", ":<ctrl-u>/re", "›/resume", ":<down*5>",
      "›/remember", ":<enter>", "/remember TEXT", "!›/remember", "> /remember", ":<ctrl-u>/exi",
      "/quit", ":<enter>", "=exit");
 
