@@ -131,11 +131,42 @@ static bool offer_unsent(struct conversation *c)
     return true;
 }
 
+static void borrow_catalog(struct conversation *c, struct catalog *catalog)
+{
+    const char *held = c->journal.lock >= 0 ? c->journal.info.id : "";
+    catalog_borrow(catalog, c->store, c->journal.directory, held);
+}
+
+/* An imported session stays as it is: to go on with it is to go on with a fork. Replaces *reference
+ * by the fork's id. */
+static bool fork_imported(struct conversation *c, const char **reference, char id[UUID_LEN + 1],
+                          struct error *e)
+{
+    AUTO(session_info_release) struct session_info info = {0}, fork = {0};
+    if (!sessions_resolve(c->store, *reference, id, NULL) ||
+        !sessions_get(c->store, id, &info, NULL) || !info.imported)
+        return true;
+    if (c->engine->options.serves)
+        return err_set(e, ERR_SESSION_NOT_FOUND,
+                       "session %.8s was imported from %s and stays as it is; fork it to continue",
+                       id + UUID_LEN - 8, info.imported);
+    struct catalog catalog;
+    borrow_catalog(c, &catalog);
+    bool ok = catalog_fork(&catalog, id, 0, &fork, e);
+    catalog_release(&catalog);
+    memcpy(id, fork.id, UUID_LEN + 1);
+    *reference = id;
+    return ok;
+}
+
 bool conversation_open_session(struct conversation *c, const char *reference,
                                enum journal_access access, struct error *e)
 {
     struct event_list tail = {0};
+    char id[UUID_LEN + 1];
     bool more, serves = c->engine->options.serves; /* other programs read pages if they want them */
+    if (access == JOURNAL_RESUME && !fork_imported(c, &reference, id, e))
+        return false;
     if (!journal_open(&c->journal, reference, access, serves ? NULL : &tail, &more, e)) {
         event_list_release(&tail);
         return false;
@@ -270,7 +301,7 @@ static bool find_here(struct conversation *c, char id[UUID_LEN + 1], struct erro
     for (size_t i = 0; i < list.items.len && !*id; i++) {
         const struct session_info *info = &list.items.items[i];
         auto_free char *its = project_of(info->directory);
-        if (strcmp(its, project) == 0)
+        if (!info->imported && strcmp(its, project) == 0)
             memcpy(id, info->id, UUID_LEN + 1);
     }
     if (ok && !*id)
@@ -318,12 +349,6 @@ void conversation_begin(struct conversation *c)
 }
 
 /* --- changing the open session or another ----------------------------------------------------- */
-
-static void borrow_catalog(struct conversation *c, struct catalog *catalog)
-{
-    const char *held = c->journal.lock >= 0 ? c->journal.info.id : "";
-    catalog_borrow(catalog, c->store, c->journal.directory, held);
-}
 
 bool conversation_means_current(struct conversation *c, const char *reference)
 {

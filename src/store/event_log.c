@@ -54,10 +54,19 @@ struct event *event_row_read(const struct query *q, const char *session_id, stru
 static const char append_sql[] =
     "INSERT INTO event (session, seq, at, type, version, payload)"
     " SELECT key, ?2, ?3, ?4, ?5, ?6 FROM session WHERE id = ?1";
+/* Calls of an imported session's tools, which this program does not have, become texts, and their
+ * results are left out. */
 static const char copy_sql[] =
     "INSERT INTO event (session, seq, at, type, version, payload)"
-    " SELECT (SELECT key FROM session WHERE id = ?), seq, at, type, version, payload"
-    " FROM event" OF_SESSION " AND seq <= ?";
+    " SELECT (SELECT key FROM session WHERE id = ?), e.seq, e.at,"
+    " iif(s.imported IS NOT NULL AND json_valid(e.payload)"
+    "  AND e.type IN ('tool_call_requested', 'tool_execution_completed'), 'text_complete', e.type),"
+    " e.version, CASE WHEN s.imported IS NULL OR NOT json_valid(e.payload) THEN e.payload"
+    " WHEN e.type = 'tool_call_requested' THEN json_object('content', '[' ||"
+    "  json_extract(e.payload, '$.name') || ' ' || json_extract(e.payload, '$.args') || ']')"
+    " WHEN e.type = 'tool_execution_completed' THEN json_object('content', '')"
+    " ELSE e.payload END FROM session AS s JOIN event AS e ON e.session = s.key"
+    " WHERE s.id = ? AND e.seq <= ?";
 static const char last_sql[] = "SELECT max(seq) FROM event" OF_SESSION;
 static const char turn_sql[] =
     "SELECT count(*) FROM event" OF_SESSION
