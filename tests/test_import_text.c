@@ -328,7 +328,7 @@ TEST_IF(capability_store(), test_it_can_be_stopped_anywhere)
         AUTO(session_list_release) struct session_list sessions = {0};
         struct session_filter all = {0};
         struct session_info info;
-        const struct import_options o = {.tell = stop_at, .context = &limit};
+        const struct session_import_options o = {.tell = stop_at, .context = &limit};
         FILE *in = fopen(path, "rb");
         assert_err(import_session(&c, in, &o, &info, &e), e, ERR_INTERRUPTED);
         assert_true(catalog_list(&c, &all, &sessions, NULL, &e));

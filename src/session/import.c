@@ -400,7 +400,7 @@ static bool write_session(struct catalog *c, struct import_text *t, struct impor
 /* --- progress --------------------------------------------------------------------------------- */
 
 struct watch {
-    const struct import_options *options;
+    const struct session_import_options *options;
     int64_t size;   /* of the text; 0: not known yet */
     int from, upto; /* percent of what is being done */
 };
@@ -408,7 +408,7 @@ struct watch {
 static bool goes_on(void *watch, int64_t bytes)
 {
     const struct watch *w = watch;
-    const struct import_options *o = w->options;
+    const struct session_import_options *o = w->options;
     double part = w->size > 0 ? fmin((double)bytes / (double)w->size, 1) : 0;
     return !o->tell || o->tell(o->context, w->from + (int)(part * (w->upto - w->from)));
 }
@@ -444,7 +444,7 @@ static bool read_and_write(struct catalog *c, FILE *in, struct watch *w, struct 
     return ok;
 }
 
-bool import_session(struct catalog *c, FILE *in, const struct import_options *o,
+bool import_session(struct catalog *c, FILE *in, const struct session_import_options *o,
                     struct session_info *out, struct error *e)
 {
     struct watch watch = {.options = o};

@@ -12,7 +12,7 @@
 
 #include "session/catalog.h"
 
-struct import_options {
+struct session_import_options {
     const char *title;     /* if the text has none; may be NULL */
     const char *directory; /* working directory, if the text has none; may be NULL */
     /* Called every 64 KiB with the percentage done; false stops with INTERRUPTED. May be NULL. */
@@ -23,7 +23,7 @@ struct import_options {
 /* Reads from the file's present position to its end. Input that is not a regular file is copied to
  * an unnamed file beside the store. A session whose id is in the store, or whose files are still to
  * be removed, gets a new id. */
-bool import_session(struct catalog *c, FILE *in, const struct import_options *o,
+bool import_session(struct catalog *c, FILE *in, const struct session_import_options *o,
                     struct session_info *out, struct error *e);
 
 #endif

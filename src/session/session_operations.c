@@ -473,10 +473,10 @@ static bool run_import(struct operation_context *c, const void *params, void *re
                        struct error *e)
 {
     const struct session_import_params *p = params;
-    const struct import_options options = {.title = p->title,
-                                           .directory = p->directory,
-                                           .tell = tell_percent,
-                                           .context = (void *)(uintptr_t)c->stream};
+    const struct session_import_options options = {.title = p->title,
+                                                   .directory = p->directory,
+                                                   .tell = tell_percent,
+                                                   .context = (void *)(uintptr_t)c->stream};
     bool ok = import_session(&c->catalog, c->stream->in, &options, result, e);
     if (ok)
         projection_follow(&c->catalog, ((struct session_info *)result)->id);
