@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/import/private.h \
 	src/import/reader.c \
 	src/import/scan.c src/import/scan.h \
+	src/import/simple.c \
 	src/import/sink.c \
 	src/import/source.h \
 	src/import/sources.c \

@@ -17,6 +17,7 @@ extern const struct import_source import_hermes;
 extern const struct import_source import_llm;
 extern const struct import_source import_opencode;
 extern const struct import_source import_pi;
+extern const struct import_source import_simple;
 
 const struct import_source *const import_sources[] = {
     &import_claude,
@@ -33,6 +34,7 @@ const struct import_source *const import_sources[] = {
     &import_crush,
     &import_llm,
     &import_aider,
+    &import_simple,
     NULL,
 };
 

@@ -1,0 +1,134 @@
+/* The neutral form: a list of messages as OpenAI's API takes them, or an object with "messages" and
+ * perhaps "id", "title", "cwd", "model" and "timestamp". Blocks of Anthropic's form are read, too.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "import/source.h"
+
+static bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+static bool add_results(struct import_sink *k, const struct json *content, struct error *e)
+{
+    bool ok = true;
+    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL;
+         ok && b; b = json_next(b)) {
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        struct import_message m = IMPORT_MESSAGE(ROLE_TOOL, NULL);
+        if (!is(json_get_string(b, "type"), "tool_result"))
+            continue;
+        import_add_content(&text, json_get(b, "content"), NULL);
+        m.text = text.data;
+        m.call_id = json_get_string(b, "tool_use_id");
+        m.failed = json_get_bool(b, "is_error", false);
+        ok = import_add(k, &m, e);
+    }
+    return ok;
+}
+
+static bool add_message(struct import_sink *k, const struct json *v, struct error *e)
+{
+    const char *role = json_get_string(v, "role");
+    const struct json *content = json_get(v, "content");
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    VEC(struct import_call) calls = {0};
+    struct import_message m = IMPORT_MESSAGE(ROLE_USER, NULL);
+    if (is(role, "system") || is(role, "developer"))
+        return true;
+    if (is(role, "assistant"))
+        m.role = ROLE_ASSISTANT;
+    else if (is(role, "tool"))
+        m.role = ROLE_TOOL;
+    else if (!is(role, "user")) {
+        import_unknown(k, role ? role : "message without a role");
+        return true;
+    }
+    if (!add_results(k, content, e))
+        return false;
+    import_add_content(&text, content, NULL);
+    m.text = text.data;
+    m.ms = import_time_of(json_get(v, "timestamp"));
+    m.call_id = json_get_string(v, "tool_call_id");
+    m.tool = json_get_string(v, "name");
+    for (const struct json *c = json_first(json_get(v, "tool_calls")); c; c = json_next(c)) {
+        const struct json *f = json_get(c, "function");
+        vec_push(&calls, (struct import_call){.id = json_get_string(c, "id"),
+                                              .name = json_get_string(f, "name"),
+                                              .text = json_get_string(f, "arguments")});
+    }
+    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL; b;
+         b = json_next(b))
+        if (is(json_get_string(b, "type"), "tool_use"))
+            vec_push(&calls, (struct import_call){.id = json_get_string(b, "id"),
+                                                  .name = json_get_string(b, "name"),
+                                                  .arguments = json_get(b, "input")});
+    m.calls = calls.items;
+    m.call_count = calls.len;
+    bool ok = import_add(k, &m, e);
+    vec_release(&calls);
+    return ok;
+}
+
+/* A conversation without an id is known by its first message. */
+static bool read_simple(struct import_sink *k, struct import_file *f, struct error *e)
+{
+    AUTO(json_free_local) struct json *v = import_file_json(f, e);
+    const struct json *messages = json_type(v) == JSON_ARRAY ? v : json_get(v, "messages");
+    if (!v)
+        return false;
+    AUTO(buf_release) struct buf first = BUF_INIT;
+    for (const struct json *m = json_first(messages); m && first.len == 0; m = json_next(m))
+        if (is(json_get_string(m, "role"), "user"))
+            import_add_content(&first, json_get(m, "content"), NULL);
+    auto_free char *made =
+        mem_printf("%016llx", (unsigned long long)mem_hash(MEM_HASH, first.data, first.len));
+    const char *id = json_get_string(v, "id");
+    int64_t ms = import_time_of(json_get(v, "timestamp"));
+    struct import_conversation c = {
+        .id = id ? id : made,
+        .title = json_get_string(v, "title"),
+        .directory = json_get_string(v, "cwd"),
+        .model = json_get_string(v, "model"),
+        .created_ms = ms > 0 ? ms : (int64_t)f->stat.st_mtim.tv_sec * 1000,
+    };
+    if (!import_wants(k, &c, 0))
+        return true;
+    bool ok = import_begin(k, &c, e);
+    for (const struct json *m = json_first(messages); ok && m; m = json_next(m))
+        ok = add_message(k, m, e);
+    return ok && import_end(k, e);
+}
+
+static void places(struct text_list *out)
+{
+    (void)out; /* it is nobody's own form */
+}
+
+static bool named(const char *path)
+{
+    size_t len = strlen(path);
+    return len > 5 && strcmp(path + len - 5, ".json") == 0;
+}
+
+static bool sniff(const struct import_file *f)
+{
+    size_t at = 0;
+    while (at < f->head_len && memchr(" \t\r\n", f->head[at], 4))
+        at++;
+    return !f->sqlite && at < f->head_len && import_head_has(f, "role") &&
+           import_head_has(f, "content") && !import_head_has(f, "tiro") &&
+           (f->head[at] == '[' || (f->head[at] == '{' && import_head_has(f, "messages")));
+}
+
+const struct import_source import_simple = {
+    .name = "messages",
+    .label = "Lists of messages",
+    .places = places,
+    .named = named,
+    .sniff = sniff,
+    .read = read_simple,
+};

@@ -1,0 +1,39 @@
+/* The neutral list of messages as a source. */
+#include "tests/import_case.h"
+#include "tests/suite.h"
+
+FIXTURE(import_case_set_up, import_case_tear_down);
+
+TEST(test_a_list_of_messages_becomes_a_session)
+{
+    static const char text[] =
+        "[{'role':'system','content':'be short'},{'role':'user','content':'one'},"
+        "{'role':'assistant','content':null,'tool_calls':[{'id':'t','type':'function','function':"
+        "{'name':'ls','arguments':'{\\'path\\':\\'/\\'}'}}]},"
+        "{'role':'tool','tool_call_id':'t','content':'bin etc'},"
+        "{'role':'assistant','content':'Two folders.'}";
+    static const char *const there[] = {"== one |  |  | messages",  "user: one",
+                                        "call ls {\"path\":\"/\"}", "result ls: bin etc",
+                                        "assistant: Two folders.",  NULL};
+    import_case_write("talk.json", support_text("%s]", text));
+    assert_int_equal(import_case_scan("talk.json").messages, 4);
+    import_case_expect(there);
+    import_case_write("copy.json", support_text("%s]", text));
+    assert_int_equal(import_case_scan("copy.json").messages, 0);
+    import_case_write("copy.json", support_text("%s,{'role':'user','content':'two'}]", text));
+    assert_int_equal(import_case_scan("copy.json").messages, 1);
+}
+
+TEST(test_an_object_tells_more)
+{
+    import_case_write("talk.json",
+                      "{'id':'x','title':'Mine','cwd':'/w','model':'m','timestamp':1772359200,"
+                      "'messages':[{'role':'user','content':[{'type':'text','text':'one'}]},"
+                      "{'role':'assistant','content':[{'type':'text','text':'first'},{'type':"
+                      "'tool_use','id':'t','name':'Read','input':{'path':'a'}}]},"
+                      "{'role':'user','content':[{'type':'tool_result','tool_use_id':'t',"
+                      "'content':'text'}]}]}");
+    import_case_scan("talk.json");
+    import_case_expect(TEXTS("== Mine | /w | m | messages", "user: one", "assistant: first",
+                             "call Read {\"path\":\"a\"}", "result Read: text"));
+}
