@@ -6,6 +6,8 @@ SUITE_TESTS = \
 	tests/test_serve_events.c \
 	tests/test_import_text.c \
 	tests/test_import_claude.c \
+	tests/test_import_scan.c \
+	tests/test_import_simple.c \
 	tests/test_import_codex.c \
 	tests/test_import_editors.c \
 	tests/test_import_exports.c \

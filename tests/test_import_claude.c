@@ -256,3 +256,15 @@ TEST(test_secrets_are_masked_and_results_shortened)
     assert_non_null(strstr(text, "row 999."));
     assert_null(strstr(text, "row 500."));
 }
+
+TEST(test_other_branches_are_sessions_where_they_are_wanted)
+{
+    write_talk();
+    import_case_append(FILE_S, line("u3", "a1", "two again"));
+    import_case_append(FILE_S, line("a3", "u3", "other"));
+    import_case_options.branches = true;
+    import_case_scan(NULL);
+    import_case_expect(TEXTS(HEAD, "user: one", "assistant: first", "user: two again",
+                             "assistant: other", "== two | /w | opus | claude", "user: two",
+                             "assistant: second"));
+}

@@ -23,7 +23,8 @@ struct line {
     int64_t begin;       /* offset */
     size_t root, human;  /* indexes + 1; human: of the nearest person's message, itself perhaps */
     bool talks;          /* is of the user or the assistant */
-    bool taken_back;
+    size_t branch;       /* index + 1 of the message that began the way that was taken back; 0: it
+                            is on the newest way */
 };
 
 struct talk {
@@ -283,8 +284,13 @@ static void find_taken_back(struct talk *t, const bool *human)
             alive[at] = true;
             at = up[at] ? lines[up[at] - 1].human : 0;
         }
-    for (size_t i = 0; i < count; i++)
-        lines[i].taken_back = lines[i].human && !alive[lines[i].human];
+    for (size_t i = 1; i <= count; i++) {
+        size_t h = lines[i - 1].human, above = h && up[h] ? lines[up[h] - 1].human : 0;
+        if (h && !alive[h])
+            lines[i - 1].branch = h < i                              ? lines[h - 1].branch
+                                  : above && lines[above - 1].branch ? lines[above - 1].branch
+                                                                     : h;
+    }
     vec_release(&index);
 }
 
@@ -336,6 +342,32 @@ static bool goes_on(struct import_file *f, struct talk *t)
     return straight && t->id;
 }
 
+/* Gives a way that was taken back, as a conversation of its own. */
+static bool read_branch(struct import_sink *k, struct import_file *f, struct talk *t, size_t branch,
+                        struct error *e)
+{
+    struct import_lines l;
+    struct error cause = {0};
+    auto_free char *id =
+        mem_printf("%s/%016llx", t->id, (unsigned long long)t->lines.items[branch - 1].id);
+    struct import_conversation c = t->c;
+    c.id = id;
+    c.parent = t->id;
+    c.title = NULL;
+    c.created_ms = 0;
+    bool ok = import_begin(k, &c, e);
+    import_lines_init(&l, NULL, f, t->lines.items[branch - 1].begin);
+    size_t at = branch - 1;
+    for (struct json *v; ok && at < t->lines.len && (v = import_lines_next(&l, &cause)); at++) {
+        if (t->lines.items[at].begin == l.begin && t->lines.items[at].branch == branch)
+            ok = add_line(k, t, v, e);
+        json_free(v);
+    }
+    import_lines_release(&l);
+    return ok && import_end(k, e) &&
+           (cause.code == ERR_OK || err_set(e, cause.code, "%s", cause.text));
+}
+
 static bool read_lines(struct import_sink *k, struct import_file *f, struct talk *t,
                        struct error *e)
 {
@@ -351,7 +383,7 @@ static bool read_lines(struct import_sink *k, struct import_file *f, struct talk
             at++;
         if (!straight && at == t->lines.len)
             l.next = l.begin;
-        else if (straight || !t->lines.items[at].taken_back)
+        else if (straight || t->lines.items[at].branch == 0)
             ok = add_line(k, t, v, e);
         if (!straight && at == t->lines.len) {
             json_free(v);
@@ -386,6 +418,9 @@ static bool read_claude(struct import_sink *k, struct import_file *f, struct err
         ok = read_lines(k, f, &t, e);
     else
         f->done = 0;
+    for (size_t i = 1; ok && import_all_branches(k) && i <= t.lines.len; i++)
+        if (t.lines.items[i - 1].branch == i)
+            ok = read_branch(k, f, &t, i, e);
     talk_release(&t);
     return ok;
 }

@@ -11,8 +11,12 @@
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "import/private.h"
+#include "import/text.h"
+#include "knowledge/package.h"
 
-enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500 };
+enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500, CHUNK_BYTES = 65536 };
+
+#define ZIP_BYTES (4 * IMPORT_MAX_BYTES) /* that come out of one */
 
 /* clang-format off */
 static const struct shape counts_shape = SHAPE_OF("imported history", struct import_counts,
@@ -179,7 +183,8 @@ static void count_file(struct import_counts *c, const struct stat *st)
 static bool consider(struct scan *s, const char *path, struct stat *st,
                      const struct import_source *source, bool given, struct error *e)
 {
-    bool fits = given;
+    size_t len = strlen(path);
+    bool fits = given || (!source && len > 4 && strcmp(path + len - 4, ".zip") == 0);
     for (size_t i = 0; !fits && import_sources[i]; i++)
         fits = (!source || source == import_sources[i]) && import_sources[i]->named(path) &&
                is_wanted(s->o->from, import_sources[i]->name);
@@ -294,40 +299,114 @@ static bool open_file(const char *path, struct import_file *f)
     return len >= 0;
 }
 
+/* Reads one file of a source. *whole: it was read to its end; else `cause` says why not. False is a
+ * fault of the store, or a stop. */
+static bool read_source(struct scan *s, struct import_sink *k, const struct import_source *source,
+                        struct import_file *f, bool *whole, struct error *cause, struct error *e)
+{
+    k->source = source;
+    k->counts = counts_of(s, source->name);
+    k->file = f;
+    k->broken = false;
+    count_file(k->counts, &f->stat);
+    k->counts->read++;
+    if (!import_sink_begin(k, e))
+        return false;
+    *whole = source->read(k, f, cause);
+    k->counts->failed += !*whole;
+    if (!*whole && k->broken)
+        return err_set(e, cause->code, "%s", cause->text);
+    return !k->told || import_end(k, e); /* a file that ends too early keeps what it gave */
+}
+
+/* --- zip files -------------------------------------------------------------------------------- */
+
+/* The rest of a member's bytes behind its head, in a file without a name. */
+static int unpack(struct package *p, const struct import_file *f)
+{
+    const char *folder = getenv("TMPDIR");
+    auto_free char *path = mem_printf("%s/tiro-import.XXXXXX", folder && *folder ? folder : "/tmp");
+    auto_free char *chunk = mem_alloc(CHUNK_BYTES);
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return -1;
+    unlink(path);
+    bool ok = paths_write_all(fd, f->head, f->head_len);
+    for (ssize_t len = 1; ok && len > 0;)
+        ok = (len = package_read(p, chunk, CHUNK_BYTES)) >= 0 &&
+             paths_write_all(fd, chunk, (size_t)len);
+    if (ok)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Reads the members that belong to a source. *last: the source of one; NULL: of none. */
+static bool read_zip(struct scan *s, struct import_sink *k, const struct import_file *zip,
+                     const struct import_source **last, bool *whole, struct error *cause,
+                     struct error *e)
+{
+    struct document_options options = {.limits = {.expanded = ZIP_BYTES}};
+    struct loading l = {.options = &options,
+                        .fd = zip->fd,
+                        .size = zip->stat.st_size,
+                        .deadline_ms = INT64_MAX,
+                        .e = cause};
+    struct package p = {.l = &l};
+    bool ok = true;
+    *whole = true;
+    for (char *name; ok && (name = package_next(&p)); free(name)) {
+        auto_free char *path = mem_printf("%s/%s", zip->path, name);
+        struct import_file f = {.path = path, .fd = -1};
+        ssize_t len = 1;
+        while (len > 0 && f.head_len < sizeof f.head) {
+            len = package_read(&p, f.head + f.head_len, sizeof f.head - f.head_len);
+            f.head_len += len > 0 ? (size_t)len : 0;
+        }
+        const struct import_source *source = import_source_sniff(&f);
+        if (!source || !is_wanted(s->o->from, source->name))
+            continue;
+        bool member = false;
+        f.fd = unpack(&p, &f);
+        if (f.fd >= 0 && fstat(f.fd, &f.stat) == 0) {
+            *last = source;
+            ok = read_source(s, k, source, &f, &member, cause, e);
+        }
+        *whole = *whole && member;
+        if (f.fd >= 0)
+            close(f.fd);
+    }
+    *whole = *whole && p.outcome == DOCUMENT_LOADED;
+    package_close(&p);
+    return ok;
+}
+
 /* Reads a file. What is wrong with it is noted; false is a fault of the store, or a stop. */
 static bool read_found(struct scan *s, struct import_sink *k, const struct found *found,
                        struct error *e)
 {
     struct import_file f;
     struct error cause = {0};
-    bool ok = true;
+    bool ok = true, whole = true, opened = open_file(found->path, &f);
+    bool zip = opened && f.head_len > 4 && memcmp(f.head, "PK\3\4", 4) == 0;
     const struct import_source *source = NULL;
-    if (open_file(found->path, &f))
+    k->filtered = false;
+    k->keep_file = zip ? NULL : keep_file;
+    if (zip)
+        ok = read_zip(s, k, &f, &source, &whole, &cause, e);
+    else if (opened)
         source =
             found->source && found->source->sniff(&f) ? found->source : import_source_sniff(&f);
     if (source && !is_wanted(s->o->from, source->name))
         source = NULL;
-    if (source) {
-        k->source = source;
-        k->counts = counts_of(s, source->name);
-        k->file = &f;
-        k->keep_file = keep_file;
-        k->broken = k->filtered = false;
-        count_file(k->counts, &f.stat);
-        k->counts->read++;
-        ok = load_state(s, &f, &k->unknown, e) && import_sink_begin(k, e);
-        bool whole = ok && source->read(k, &f, &cause);
-        if (ok && !whole && k->broken)
-            ok = err_set(e, cause.code, "%s", cause.text);
-        if (ok && k->told) /* a file that ends too early keeps what it gave */
-            ok = import_end(k, e);
-        if (ok && !whole)
-            k->counts->failed++;
-        if (ok && !s->o->dry && !k->filtered)
-            ok = import_sink_begin(k, e) &&
-                 store_state(k->store, &f, source->name, (int64_t)f.stat.st_size, k->unknown,
-                             whole ? NULL : cause.text, e);
-    } else if (f.fd >= 0 && !s->o->dry && !s->o->from) {
+    if (source && !zip)
+        ok = load_state(s, &f, &k->unknown, e) && read_source(s, k, source, &f, &whole, &cause, e);
+    if (ok && source && !s->o->dry && !k->filtered) {
+        /* A database may have been locked: it is tried again. */
+        int64_t size = whole || !f.sqlite ? (int64_t)f.stat.st_size : -1;
+        ok = import_sink_begin(k, e) && store_state(k->store, &f, source->name, size, k->unknown,
+                                                    whole ? NULL : cause.text, e);
+    } else if (ok && !source && f.fd >= 0 && !s->o->dry && !s->o->from) {
         ok = import_sink_begin(k, e) &&
              store_state(k->store, &f, "", (int64_t)f.stat.st_size, NULL, NULL, e);
     }

@@ -192,16 +192,19 @@ static bool pause_if_due(struct import_sink *k, struct error *e)
     if (k->events < BATCH_EVENTS && k->bytes < BATCH_BYTES && k->looked < BATCH_LOOKED &&
         clock_mono_ms() - k->since < BATCH_MS)
         return true;
+    k->looked = 0;
+    k->since = clock_mono_ms();
+    bool began = k->began;
+    if (began &&
+        ((k->told && !k->muted && !write_conversation(k, e)) || !import_sink_commit(k, false, e)))
+        return false;
     if (o->tell && !o->tell(o->context, k->done, k->of))
         return err_set(e, ERR_INTERRUPTED,
                        "stopped; what was read is kept, and the next import "
                        "goes on");
-    k->looked = 0;
-    k->since = clock_mono_ms();
-    if (!k->began)
+    if (!began)
         return true;
-    if ((k->told && !k->muted && !write_conversation(k, e)) || !import_sink_commit(k, false, e) ||
-        !import_sink_begin(k, e))
+    if (!import_sink_begin(k, e))
         return false;
     if (!k->told || k->fresh || k->muted)
         return true;

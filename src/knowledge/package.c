@@ -111,6 +111,36 @@ static enum document_outcome find_further(struct package *p, const struct libarc
     }
 }
 
+static bool open_archive(struct package *p, const struct libarchive *zip)
+{
+    p->archive = zip->archive_read_new();
+    if (!p->archive || lseek(p->l->fd, 0, SEEK_SET) < 0 ||
+        zip->archive_read_support_format_zip(p->archive) < ARCHIVE_WARN ||
+        zip->archive_read_open_fd(p->archive, p->l->fd, BLOCK) < ARCHIVE_WARN)
+        fail(p, zip);
+    return p->outcome == DOCUMENT_LOADED;
+}
+
+char *package_next(struct package *p)
+{
+    struct archive_entry *entry;
+    struct error e;
+    const struct libarchive *zip = libarchive(&e);
+    if (p->outcome == DOCUMENT_LOADED && !zip)
+        p->outcome = loading_fails(p->l, "cannot be read: %s", e.text);
+    if (p->outcome != DOCUMENT_LOADED || (!p->archive && !open_archive(p, zip)))
+        return NULL;
+    int code = zip->archive_read_next_header(p->archive, &entry);
+    if (code == ARCHIVE_EOF)
+        return NULL;
+    if (code < ARCHIVE_WARN || zip->archive_entry_is_data_encrypted(entry)) {
+        p->outcome = code < ARCHIVE_WARN ? fail(p, zip) : loading_fails(p->l, "is encrypted");
+        return NULL;
+    }
+    const char *name = zip->archive_entry_pathname_utf8(entry);
+    return mem_strdup(name ? name : "");
+}
+
 enum document_outcome package_find(struct package *p, const char *name, bool *found)
 {
     struct error e;
@@ -123,11 +153,8 @@ enum document_outcome package_find(struct package *p, const char *name, bool *fo
     if (p->outcome != DOCUMENT_LOADED || *found)
         return p->outcome;
     package_close(p);
-    p->archive = zip->archive_read_new();
-    if (!p->archive || lseek(p->l->fd, 0, SEEK_SET) < 0 ||
-        zip->archive_read_support_format_zip(p->archive) < ARCHIVE_WARN ||
-        zip->archive_read_open_fd(p->archive, p->l->fd, BLOCK) < ARCHIVE_WARN)
-        return fail(p, zip);
+    if (!open_archive(p, zip))
+        return p->outcome;
     find_further(p, zip, name, found);
     return p->outcome;
 }
@@ -163,6 +190,12 @@ enum document_outcome package_find(struct package *p, const char *name, bool *fo
     *found = false;
     p->outcome = loading_fails(p->l, "cannot be read: this program is built without libarchive");
     return p->outcome;
+}
+
+char *package_next(struct package *p)
+{
+    p->outcome = loading_fails(p->l, "cannot be read: this program is built without libarchive");
+    return NULL;
 }
 
 ssize_t package_read(void *context, char *bytes, size_t len)

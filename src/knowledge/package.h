@@ -20,6 +20,10 @@ struct package {
  * name. Members in the order of the file are found fastest. */
 enum document_outcome package_find(struct package *p, const char *name, bool *found);
 
+/* Makes the next member the one that is read, and gives its name, which the caller frees; NULL:
+ * that was the last, or a fault in `outcome`. */
+char *package_next(struct package *p);
+
 /* markup_source's read(); `context` is the package. */
 ssize_t package_read(void *context, char *bytes, size_t len);
 

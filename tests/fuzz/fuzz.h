@@ -33,6 +33,7 @@
     X(transcript, 32768)                                                                           \
     X(http_request, 16384)                                                                         \
     X(import, 65536)                                                                               \
+    X(import_source, 65536)                                                                        \
     X(memory, 65536)                                                                               \
     X(graph_lines, 65536)                                                                          \
     X(search, 16384)                                                                               \

@@ -1,15 +1,18 @@
 /* Readers of events, snapshots, transcripts and imports. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "chat/event.h"
 #include "chat/history.h"
+#include "import/scan.h"
 #include "index/transcripts.h"
 #include "session/export.h"
 #include "store/sessions.h"
+#include "store/sql.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/imported.h"
 #include "ui/transcript/transcript.h"
@@ -528,5 +531,56 @@ int fuzz_import(const uint8_t *data, size_t size)
     check_again(&c, &json, &lines);
     check_empty(&c);
     catalog_release(&c);
+    return 0;
+}
+
+/* --- import of histories ---------------------------------------------------------------------- */
+
+static int64_t scan_messages(const struct text_list *paths)
+{
+    static const struct import_options options = {0};
+    struct import_report report;
+    struct error e = {0};
+    int64_t messages = 0;
+    if (!import_scan(open_store(), paths, &options, &report, &e))
+        fuzz_check_error(&e);
+    for (size_t i = 0; i < report.sources.len; i++)
+        messages += report.sources.items[i].messages;
+    import_report_release(&report);
+    return messages;
+}
+
+/* Histories of other agents, of any source: what was read does not come again. */
+int fuzz_import_source(const uint8_t *data, size_t size)
+{
+    struct catalog c;
+    struct session_list list;
+    struct error e = {0};
+    char path[] = "/tmp/tiro-fuzz.XXXXXX";
+    struct text_list paths = {0};
+    struct store *s = open_store();
+    int fd = mkstemp(path);
+    FUZZ_CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
+    vec_push(&paths.items, path);
+    scan_messages(&paths);
+    FUZZ_CHECK_ERROR(store_exec(s, "DELETE FROM import_file", &e), &e);
+    FUZZ_CHECK(scan_messages(&paths) == 0);
+    unlink(path);
+    vec_release(&paths.items);
+
+    catalog_borrow(&c, s, NULL, "");
+    FUZZ_CHECK_ERROR(catalog_list(&c, &(struct session_filter){0}, &list, NULL, &e), &e);
+    for (size_t i = 0; i < list.items.len; i++) {
+        AUTO(buf_release) struct buf json = export_as(&c, list.items.items[i].id, EXPORT_JSON);
+        struct session_info info = session_info_clone(&list.items.items[i]);
+        forget(&c, &info);
+    }
+    session_list_release(&list);
+    catalog_release(&c);
+    FUZZ_CHECK_ERROR(store_exec(s,
+                                "DELETE FROM import_file; DELETE FROM import_message;"
+                                " DELETE FROM import_conversation",
+                                &e),
+                     &e);
     return 0;
 }
