@@ -191,6 +191,15 @@ TEST(a_fold_is_opened_in_its_place_and_stays_open)
     edit(":<undo*2>", "~" A21, "%40 30 21 0 20 1|a");
 }
 
+TEST(a_draft_is_folded_between_its_first_and_its_last_line)
+{
+    edit("~see\n" A21 "\nend");
+    editor_fold_draft(e);
+    edit("=see\n" A21 "\nend", "%40 9 3 0 2 3|see", ":<undo>");
+    editor_fold_draft(e); /* it was opened */
+    edit("%40 30 23 0 22 3|see");
+}
+
 EDIT(kills_join_and_come_back, ":one two three<kill_word_left*2>", "=one ", ":<yank>",
      "=one two three", ":<text_start><kill_word_right>", "= two three", ":<yank>", "=one two three",
      ":<yank_pop>", "=two three two three", ":<left>", "!yank_pop");

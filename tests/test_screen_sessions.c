@@ -83,6 +83,12 @@ PLAY_IF(capability_store(), a_draft_survives_a_kill, "=open", "=exchange hi|" HE
         ":typed before the kill", "=draft typed before the kill", "=kill 9",
         "=open 24 80 --continue", "> typed before the kill", HELLO, "=requests 1");
 
+#define LINES "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21"
+PLAY_IF(capability_store(), a_long_draft_is_folded_again, "=open", "=exchange hi|" HELLO,
+        "=paste look\n" LINES "\nwell", "[pasted 23 lines]", "=draft look\n" LINES "\nwell",
+        "=kill 9", "=open 24 80 --continue", "> look", "[pasted 21 lines]", "  well", ":<ctrl-o>",
+        "  21", "!pasted");
+
 TEST_IF(capability_store(), a_draft_that_was_never_sent_is_offered)
 {
     struct screen *s = scene_open(24, 80, NULL);

@@ -167,6 +167,7 @@ static void change_draft(struct app *app, const char *draft)
     app->draft_when_left = NULL;
     if (draft && *draft)
         app_give_back(app, draft);
+    editor_fold_draft(app->editor);
     completion_follow(app);
     if (strcmp(editor_text(app->editor), draft ? draft : "") == 0)
         app->draft_at = 0; /* nothing was typed while the session opened */

@@ -470,6 +470,17 @@ void editor_paste_folded(struct editor *e, const char *text, size_t len)
     edit(e, e->caret, e->caret, taken->data, taken->len, GROUP_ALONE);
 }
 
+void editor_fold_draft(struct editor *e)
+{
+    AUTO(buf_release) struct buf sign = BUF_INIT;
+    const char *text = e->text.data, *first = strchr(text, '\n'), *last = strrchr(text, '\n');
+    if (e->folds.items.len > 0 || first == last ||
+        !folds_add(&e->folds, first + 1, (size_t)(last - first) - 1, &sign))
+        return;
+    edit(e, (size_t)(first - text) + 1, (size_t)(last - text), sign.data, sign.len, GROUP_ALONE);
+    e->caret = e->text.len;
+}
+
 bool editor_unfold(struct editor *e)
 {
     struct fold *chosen = NULL, *next;

@@ -35,6 +35,11 @@ void editor_paste(struct editor *e, const char *text, size_t len);
  * same, and places in it. editor_set() folds such a text again where it is part of the new one. */
 void editor_paste_folded(struct editor *e, const char *text, size_t len);
 
+/* Folds the lines between the first and the last if these are too many: a draft that an earlier run
+ * of the program saved, of which nobody knows any more what was pasted. Nothing if this run has
+ * folded a text. */
+void editor_fold_draft(struct editor *e);
+
 /* Puts the text in place of its sign that is at the caret or nearest before it, else of the first
  * one. False: nothing is folded. */
 bool editor_unfold(struct editor *e);
