@@ -117,12 +117,12 @@ static void type_key(void *s, const char *name)
                 {"f1", SCREEN_F1},          {"f2", SCREEN_F2},
                 {"f3", SCREEN_F3},          {"f4", SCREEN_F4}};
     static const char *const sequences[][2] = {
-        {"f5", "\033[15~"}, {"f6", "\033[17~"}, {"shift-tab", "\033[Z"}};
+        {"f5", "\033[15~"}, {"f6", "\033[17~"}, {"shift-tab", "\033[Z"}, {"alt-up", "\033[1;3A"}};
     if (strncmp(name, "ctrl-", 5) == 0) {
         screen_ctrl(s, name[5]);
         return;
     }
-    if (strncmp(name, "alt-", 4) == 0) {
+    if (strncmp(name, "alt-", 4) == 0 && name[5] == '\0') {
         screen_type(s, (char[]){'\033', name[4], '\0'});
         return;
     }

@@ -531,6 +531,48 @@ TEST(test_what_a_closed_view_asked_for)
     }
 }
 
+/* The keys of selected messages name them by their events. */
+TEST(a_selected_message_is_acted_on)
+{
+    memcpy(app.session.id, "open", 5);
+    say(3, EVENT_TURN_STARTED, "first ");
+    say(4, EVENT_TEXT_COMPLETE, "one");
+    say(5, EVENT_TURN_COMPLETED, "one");
+    say(7, EVENT_TURN_STARTED, "second");
+    say(8, EVENT_TEXT_COMPLETE, "two");
+    say(9, EVENT_TURN_COMPLETED, "two");
+    act("<alt-up>f");
+    assert_params("{\"session_id\":\"open\",\"at\":8}");
+    assert_false(app.selecting.active);
+    act("<alt-up*2>f"); /* the newest with its answer: all */
+    assert_params("{\"session_id\":\"open\"}");
+    act("<alt-up*9><alt-down><up>f");
+    assert_params("{\"session_id\":\"open\",\"at\":4}");
+    act("<alt-up*2>p");
+    assert_params(FRONT ",\"seq\":7}");
+    assert_true(app.selecting.active);
+    act("<down*2>"); /* past the newest */
+    assert_false(app.selecting.active);
+    act("<alt-up*3>w"); /* an answer stands for its turn */
+    assert_params(FRONT ",\"seq\":3}");
+    forget();
+    act("<alt-up*3>e");
+    assert_string_equal(editor_text(app.editor), "first ");
+    assert_null(asked());
+    act("<enter>");
+    const struct session_rewind_params *rewind = asked_last(&operation_session_rewind);
+    assert_int_equal(rewind->seq, 3);
+    assert_non_null(asked_last(&operation_turn_start));
+    act("<alt-up>x"); /* no key of the selection: it is written */
+    assert_string_equal(editor_text(app.editor), "x");
+    act("<ctrl-u><alt-up>e"); /* the turn runs */
+    assert_true(app.selecting.active);
+    assert_non_null(strstr(app.selecting.told, "A turn is running"));
+    assert_string_equal(editor_text(app.editor), "");
+    act("<escape>");
+    assert_false(app.selecting.active);
+}
+
 /* The completions that Tab offers for this text, each followed by a blank; "" and a changed text if
  * there is only one. */
 static char *offered(const char *text)

@@ -185,6 +185,17 @@ TEST(copying_says_where_it_went)
          "=wrote \033]52;c;T2YgKm1heSogYmVsbHMu\033\\", "=exchange and more|" HELLO, "!clipboard");
 }
 
+/* Byte for byte, also what the screen shows in another way. */
+TEST(a_selected_message_is_copied_as_the_model_sent_it)
+{
+    setenv("VTE_VERSION", "", 1);
+    play("=open 24 120", "=says \n\n Of\t*may* bells.\n", "=ask say something|may bells.", IDLE,
+         ":<alt-up>", "tiro \u00b7 1", "\u203a Of", ":c",
+         "Sent 19 bytes to the terminal's clipboard.",
+         "=wrote \033]52;c;CgogT2YJKm1heSogYmVsbHMuCg==\033\\", ":<up>", "you \u00b7 1",
+         "!clipboard", ":<escape>", "!you \u00b7 1");
+}
+
 /* The terminal has the mouse and breaks the lines; everything else goes on behind. */
 PLAY(bare_text_is_there_to_be_selected, "=open 16 40",
      "=says It is **bold**, and longer than a row has columns.", "=ask how is it?|It is bold",

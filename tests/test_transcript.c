@@ -145,6 +145,25 @@ static void undo_rewind(const char *seq_and_of)
     told_take(ev);
 }
 
+static void select_older(void)
+{
+    assert_true(transcript_select(t, true));
+}
+
+static void select_newer(void)
+{
+    assert_true(transcript_select(t, false));
+}
+
+/* "TURN TEXT": the message of the user that is turned to, and the bytes that are copied. */
+static void assert_selected(const char *turn_and_text)
+{
+    struct transcript_selected m;
+    assert_true(transcript_selected(t, &m));
+    assert_int_equal(m.turn_seq, atoi(turn_and_text));
+    assert_string_equal(m.text, strchr(turn_and_text, ' ') + 1);
+}
+
 /* The texts of all items that are rewound. */
 static void assert_dimmed(const char *wanted)
 {
@@ -174,6 +193,9 @@ static const struct step steps[] = {{"edit", .alone = ask_edit},
                                     {"rewound", .run = rewind_conversation},
                                     {"unrewound", .run = undo_rewind},
                                     {"dimmed", .run = assert_dimmed},
+                                    {"upward", .alone = select_older},
+                                    {"downward", .alone = select_newer},
+                                    {"selected", .run = assert_selected},
                                     {"oldest", .run = assert_oldest},
                                     {"marked", .run = assert_marked},
                                     {"unmarked", .run = assert_unmarked},
@@ -221,8 +243,14 @@ TEST(deltas_make_the_answer)
     tale("=delta \n\n", "=unshown", "=delta caf\xc3", "=shown", "=delta \xa9 \x1b[31m\r", "=shown",
          "=delta \n\nend", "=shown", "=is \nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n",
          "=answer café ␛[31m\n\nend", "=text 3 \n\ncafé \x1b[31m\r\n\nend", "=shown",
-         "=is \nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n", "=answer café ␛[31m\n\nend");
+         "=is \nyou\n│ q\n\ntiro\n  café ␛[31m\n\n  end\n", "=answer \n\ncafé \x1b[31m\r\n\nend");
 }
+
+TALE(messages_are_selected_and_show_their_numbers, "=exchange 1 one|\n a\t\x1b ",
+     "=exchange 11 two|b", "=rewound 21 11", "!you ·", "=upward", "=selected 11 b",
+     "you · 1\n│ one\n\ntiro · 1\n", "\nyou\n│ two\n\ntiro\n› b", "=upward",
+     "=selected 11 two", "=upward", "=selected 1 \n a\t\x1b ", "=downward",
+     "=selected 11 two");
 
 TALE(complete_text_wins_over_deltas, "=asks 1 q", "=delta onetwo", "=text 2 one", "=text 3 two",
      "=is \nyou\n│ q\n\ntiro\n  one\n\n  two\n");

@@ -90,9 +90,9 @@ static void leave(struct view *view)
 
 /* The pane keeps its state; the cover is of the open session; the draft is due with the keys. */
 static const struct view_ops all[VIEW_LAYERS] = {
-    OPS(VIEW_DRAFT, false, leave), OPS(VIEW_FIND, false, leave), OPS(VIEW_PANE, false, leave),
-    OPS(VIEW_COVER, true, NULL),   OPS(VIEW_LIST, false, NULL),  OPS(VIEW_QUESTION, false, leave),
-    OPS(VIEW_BARE, false, NULL)};
+    OPS(VIEW_DRAFT, false, leave),    OPS(VIEW_FIND, false, leave), OPS(VIEW_SELECT, false, leave),
+    OPS(VIEW_PANE, false, leave),     OPS(VIEW_COVER, true, NULL),  OPS(VIEW_LIST, false, NULL),
+    OPS(VIEW_QUESTION, false, leave), OPS(VIEW_BARE, false, NULL)};
 
 static int set_up(void **state)
 {

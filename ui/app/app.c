@@ -240,9 +240,13 @@ void app_note_as(struct app *app, bool briefly, enum style style, const char *fo
     va_start(args, format);
     buf_vaddf(&text, format, args);
     va_end(args);
-    utf8_clean(&clean, text.data, text.len, UTF8_MULTILINE);
-    transcript_note(app->transcript, style, clean.data, briefly);
-    app_touch_now(app, DIRTY_BODY);
+    bool foot = briefly && app->selecting.active; /* the view may be far from the end */
+    utf8_clean(&clean, text.data, text.len, foot ? UTF8_ONE_LINE : UTF8_MULTILINE);
+    if (foot)
+        mem_replace(&app->selecting.told, mem_strdup(clean.data));
+    else
+        transcript_note(app->transcript, style, clean.data, briefly);
+    app_touch_now(app, foot ? DIRTY_STATUS : DIRTY_BODY);
 }
 
 /* Requests */

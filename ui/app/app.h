@@ -87,6 +87,15 @@ struct find {
     char *former; /* the text that was searched before; NULL: none */
 };
 
+/* Alt-Up and Alt-Down: a message of the transcript is selected, and letters act on it. */
+struct selecting {
+    struct view view;
+    bool active;
+    bool waiting;     /* the next older message is on a page that was asked for */
+    struct rows foot; /* keys, or what was told about the last one */
+    char *told;       /* NULL: nothing */
+};
+
 /* The mentions of files (mentions.h). */
 struct mention_looks {
     VEC(struct mention_look {
@@ -172,10 +181,11 @@ struct app {
     char *effort, *efforts; /* as NOTICE_PROVIDER has them */
     enum provider_reason reason;
     struct meters meters;
-    bool truncated;  /* the server left out the beginning of a request */
-    bool answered;   /* since then a request was answered without such a warning */
-    char *last_sent; /* the person's newest message in this session */
-    bool replacing;  /* the text in the editor replaces it (/edit) */
+    bool truncated;   /* the server left out the beginning of a request */
+    bool answered;    /* since then a request was answered without such a warning */
+    char *last_sent;  /* the person's newest message in this session */
+    bool replacing;   /* the text in the editor replaces it (/edit) */
+    int64_t replaced; /* number of an older message that it replaces; 0: none */
 
     struct activity activity;
     /* In the order in which they were left; the shown one, too, while another is being opened. */
@@ -199,6 +209,7 @@ struct app {
     char *find_next; /* searched once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;
+    struct selecting selecting;
     struct session_list sessions;     /* the last listing */
     VEC(struct models_result) models; /* the last listing of each provider that was asked */
     bool sessions_known, models_known, inputs_asked;
@@ -245,7 +256,8 @@ void app_touch_now(struct app *app, unsigned parts);
 /* Scrolls to the end of the transcript, where a command's answer will appear. */
 void app_follow(struct app *app);
 
-/* Adds a note to the transcript; briefly: the next message removes it. */
+/* Adds a note to the transcript; briefly: the next message removes it, and while messages are
+ * selected it stands in the foot instead. */
 void app_note_as(struct app *app, bool briefly, enum style style, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define app_note(app, ...) app_note_as(app, false, __VA_ARGS__)

@@ -18,6 +18,7 @@
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
 #include "ui/app/screen.h"
+#include "ui/app/select.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 #include "ui/term/term.h"
@@ -237,6 +238,10 @@ static bool run_action(struct app *app, enum action action)
         return true;
     case ACTION_FIND:
         find_open(app, "");
+        return true;
+    case ACTION_SELECT_OLDER:
+    case ACTION_SELECT_NEWER:
+        select_step(app, action == ACTION_SELECT_OLDER);
         return true;
     case ACTION_LEARNED_ACCEPT:
     case ACTION_LEARNED_EDIT:

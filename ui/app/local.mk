@@ -19,6 +19,7 @@ libtui_a_SOURCES += \
 	ui/app/plain_notices.c \
 	ui/app/run.h \
 	ui/app/screen.c ui/app/screen.h \
+	ui/app/select.c ui/app/select.h \
 	ui/app/slash.c ui/app/slash.h \
 	ui/app/turns.c ui/app/turns.h \
 	ui/app/welcome.c ui/app/welcome.h \

@@ -14,6 +14,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/find.h"
 #include "ui/app/screen.h"
+#include "ui/app/select.h"
 #include "ui/app/turns.h"
 #include "ui/term/term.h"
 #include "ui/view/approval.h"
@@ -234,6 +235,7 @@ void panes_init(struct app *app)
     draft_review_init(&app->draft, &app->host);
     views_open(&app->views, &app->draft.view);
     find_init(app);
+    select_init(app);
     app->memory = memory_view_new(&app->host, &app->pane_host);
     views_open(&app->views, app->memory);
     approval_init(&app->approval, &app->host);

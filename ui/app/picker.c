@@ -60,6 +60,7 @@ static const struct {
               {ACTION_FIND, N_("Transcript")},
               {ACTION_UP, N_("Editing a message")},
               {ACTION_BACKGROUND, N_("While a tool runs or asks")},
+              {ACTION_SELECT_COPY, N_("In selected messages")},
               {ACTION_CONTEXT_PIN, N_("In the context and in a compaction")},
               {ACTION_MEMORY_OPEN, N_("In the memory pane")}};
 

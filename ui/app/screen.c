@@ -12,6 +12,7 @@
 #include "ui/app/clipboard.h"
 #include "ui/app/find.h"
 #include "ui/app/mentions.h"
+#include "ui/app/select.h"
 #include "ui/app/welcome.h"
 #include "ui/term/rows.h"
 #include "ui/term/term.h"
@@ -352,6 +353,7 @@ static void draw_status(struct app *app)
     bool long_command = a->command_ms != 0 && now_ms - a->command_ms >= LONG_COMMAND_MS;
     s.background_key = long_command && background.len > 0 ? background.data : NULL;
     s.replacing = app->replacing;
+    s.replacing_older = app->replaced > 0;
     s.leave_key = app->leave_until ? leave.data : NULL;
     rows_init(&rows);
     status_row(&s, shown.cols, &rows);
@@ -516,7 +518,12 @@ void screen_draw(struct app *app)
             draw_editor(app);
         if (app->dirty & DIRTY_TITLE)
             draw_title(app);
-        if (app->dirty & DIRTY_STATUS && app->find.active)
+        if (app->dirty & DIRTY_STATUS && app->selecting.active)
+            term_fill(
+                shown.status_row,
+                term_put_row(shown.status_row, 0, shown.cols, select_foot(app, shown.cols), 0),
+                shown.cols, STYLE_TEXT);
+        else if (app->dirty & DIRTY_STATUS && app->find.active)
             draw_find(app);
         else if (app->dirty & DIRTY_STATUS)
             draw_status(app);

@@ -199,8 +199,20 @@ void message_edit(struct app *app)
         return;
     }
     app->replacing = true;
+    app->replaced = 0;
     app_give_back(app, app->last_sent);
     app_touch_now(app, DIRTY_EDITOR | DIRTY_STATUS);
+}
+
+bool message_edit_selected(struct app *app, const struct transcript_selected *m)
+{
+    if (must_wait_for_turn(app))
+        return false;
+    app->replacing = true;
+    app->replaced = m->turn_seq;
+    app_give_back(app, m->turn_text);
+    app_touch_now(app, DIRTY_EDITOR | DIRTY_STATUS);
+    return true;
 }
 
 /* Opens the files that can be taken back; without any, names a command that is not covered. */
@@ -265,6 +277,14 @@ void message_rewind(struct app *app, const char *arguments)
     (void)app_ask(app, &operation_session_rewind, params, take_rewound);
 }
 
+void message_rewind_to(struct app *app, int64_t seq)
+{
+    message_keep(app);
+    app_follow(app);
+    (void)app_ask(app, &operation_session_rewind, &(struct session_rewind_params){.seq = seq},
+                  take_rewound);
+}
+
 void message_keep(struct app *app)
 {
     if (!app->replacing)
@@ -279,7 +299,13 @@ void message_replace(struct app *app, const char *text)
         app_give_back(app, text);
         return;
     }
+    const struct session_rewind_params rewind = {.seq = app->replaced};
     message_keep(app);
+    if (rewind.seq > 0) { /* requests are done in their order */
+        (void)app_ask(app, &operation_session_rewind, &rewind, NULL);
+        message_send(app, text);
+        return;
+    }
     editor_history_add(app->editor, text);
     struct turn_retry_params params = {.text = text, .origin = INPUT_TYPED};
     mentions_find(text, &params.attach);
@@ -297,6 +323,14 @@ static void keep_turn(void *context, const struct transcript_turn *turn)
 {
     struct turns *turns = context;
     vec_push(&turns->items, *turn);
+}
+
+void message_fork(struct app *app, const struct transcript_selected *m)
+{
+    const struct session_fork_params params = {.session = app->session.id,
+                                               .at = m->kind == ITEM_USER ? m->turn_last : m->seq};
+    app_leave_session(app);
+    (void)app_ask(app, &operation_session_fork, &params, NULL);
 }
 
 void turns_list(struct app *app, struct list *list, const char *prefix, bool forks)

@@ -19,13 +19,21 @@ void message_retry(struct app *app);
 /* /edit: puts the last message into the editor. A note says so if there is none or a turn runs. */
 void message_edit(struct app *app);
 
-/* /rewind: the text of the message returns to the editor. Then, and after /unrewind, the files that
- * tools changed since are offered. */
+/* The same for the user's message of the selected turn: the conversation is rewound when the text
+ * is sent. False, with a note: a turn runs. */
+bool message_edit_selected(struct app *app, const struct transcript_selected *m);
+
+/* /rewind, and to before the message with that event: its text returns to the editor. Then, and
+ * after /unrewind, the files that tools changed since are offered. */
 void message_rewind(struct app *app, const char *arguments);
+void message_rewind_to(struct app *app, int64_t seq);
 void message_unrewind(struct app *app);
 
 /* /restore: offers these files again, or takes one back. */
 void message_restore(struct app *app, const char *arguments);
+
+/* Forks behind a selected message; behind that of the user and its answer. */
+void message_fork(struct app *app, const struct transcript_selected *m);
 
 /* Ends /edit: the last message stays, and the text in the editor is a new one. */
 void message_keep(struct app *app);

@@ -63,6 +63,8 @@ enum key_place action_place(enum action action)
         return KEYS_PANE;
     if (action >= ACTION_CONTEXT_PIN)
         return KEYS_READING;
+    if (action >= ACTION_SELECT_COPY)
+        return KEYS_SELECT;
     if (action >= ACTION_ALLOW_ONCE)
         return KEYS_ANSWER;
     return action == ACTION_BACKGROUND ? KEYS_RUNNING : KEYS_EVERYWHERE;

@@ -106,6 +106,9 @@ struct key {
     X(SCROLL_DOWN, "scroll_down", "wheel-down shift-down", N_("three rows down"))                  \
     X(TOP, "top", "ctrl-home", N_("to the oldest message"))                                        \
     X(BOTTOM, "bottom", "ctrl-end", N_("to the newest message"))                                   \
+    X(SELECT_OLDER, "select_older", "alt-up",                                                      \
+      N_("select the next older message, to copy, edit, fork or pin it or go back to it"))         \
+    X(SELECT_NEWER, "select_newer", "alt-down", N_("select the next newer message"))               \
     X(TOGGLE, "toggle", "ctrl-o",                                                                  \
       N_("open a folded paste in the editor, else open or fold the newest tool call or "           \
          "reasoning"))                                                                             \
@@ -143,6 +146,12 @@ struct key {
       N_("when a tool asks: allow it always in this project"))                                     \
     X(DECLINE, "decline", "d", N_("when a tool asks: decline"))                                    \
     X(DECLINE_WHY, "decline_why", "r", N_("when a tool asks: decline, with a reason"))             \
+    X(SELECT_COPY, "select_copy", "c", N_("in selected messages: copy the message"))               \
+    X(SELECT_EDIT, "select_edit", "e",                                                             \
+      N_("in selected messages: edit yours and send it in place of the old one"))                  \
+    X(SELECT_FORK, "select_fork", "f", N_("in selected messages: continue in a copy up to there")) \
+    X(SELECT_REWIND, "select_rewind", "w", N_("in selected messages: go back to before yours"))    \
+    X(SELECT_PIN, "select_pin", "p", N_("in selected messages: pin or unpin yours"))               \
     X(CONTEXT_PIN, "context_pin", "p", N_("in the context: pin or unpin the message"))             \
     X(CONTEXT_COMPACT, "context_compact", "c", N_("in the context: compact the conversation now")) \
     X(CONTEXT_UNCOMPACT, "context_uncompact", "u", N_("in the context: undo the last compaction")) \
@@ -196,6 +205,7 @@ enum key_place {
     KEYS_EVERYWHERE,
     KEYS_RUNNING, /* while a command of a tool runs; no letters: a person may write */
     KEYS_ANSWER,  /* while a tool asks */
+    KEYS_SELECT,  /* while messages are selected */
     KEYS_READING, /* in a view that is only read */
     KEYS_PANE     /* in the memory pane */
 };

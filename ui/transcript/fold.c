@@ -351,6 +351,7 @@ static void turn_started(struct fold *f, const struct event *ev)
     struct item *item = add_item(f, ITEM_USER, ev->seq);
     item->from = from;
     utf8_clean(&item->text, text, strlen(text), UTF8_MULTILINE);
+    item_keep_raw(item, text);
     AUTO(json_free_local)
     struct json *images =
         ev->attachments ? json_parse(ev->attachments, strlen(ev->attachments), NULL) : NULL;

@@ -37,6 +37,7 @@ void item_free(struct item *item)
     }
     recalled_free(item->recalled);
     free(item->markdown);
+    free(item->raw);
     free(item->id);
     free(item->name);
     free(item);
@@ -68,18 +69,24 @@ void item_append(struct item *item, const char *text)
     buf_add(&item->tail, text + len - keep, keep);
 }
 
+void item_keep_raw(struct item *item, const char *text)
+{
+    mem_replace(&item->raw, strcmp(text, item->text.data) != 0 ? mem_strdup(text) : NULL);
+}
+
 void item_set_text(struct item *item, const char *text)
 {
     AUTO(buf_release) struct buf clean = BUF_INIT;
-    text += strspn(text, " \t\r\n");
-    utf8_clean(&clean, text, strlen(text), UTF8_MULTILINE);
+    const char *shown = text + strspn(text, " \t\r\n");
+    utf8_clean(&clean, shown, strlen(shown), UTF8_MULTILINE);
     buf_clear(&item->tail);
-    if (clean.len == item->text.len && memcmp(clean.data, item->text.data, clean.len) == 0)
-        return;
-    struct buf old = item->text;
-    item->text = clean;
-    clean = old;
-    item->change = ITEM_CHANGED;
+    if (clean.len != item->text.len || memcmp(clean.data, item->text.data, clean.len) != 0) {
+        struct buf old = item->text;
+        item->text = clean;
+        clean = old;
+        item->change = ITEM_CHANGED;
+    }
+    item_keep_raw(item, text);
 }
 
 void item_end_text(struct item *item)

@@ -115,6 +115,7 @@ struct item {
     bool brief;       /* a note that the next message removes */
     struct buf text;  /* clean: message, reasoning, note, arguments of a tool call, end of a summary
                          that streams */
+    char *raw;        /* the message as it came, where it is not the same as `text` */
     struct buf tail;  /* bytes at the end that are not a whole character or line end yet */
     struct buf images; /* of a user message: a line for each image and attached file */
 
@@ -153,6 +154,9 @@ void item_append(struct item *item, const char *text);
 
 /* Sets the whole text; the rows stay if it is the same as the streamed one. */
 void item_set_text(struct item *item, const char *text);
+
+/* Keeps the text as it came, for a copy. */
+void item_keep_raw(struct item *item, const char *text);
 
 /* Whether it is a search in corpora that has succeeded. */
 bool item_gave_passages(const struct item *item);

@@ -6,4 +6,5 @@ libtui_a_SOURCES += \
 	ui/transcript/messages.c ui/transcript/messages.h \
 	ui/transcript/transcript.c ui/transcript/transcript.h \
 	ui/transcript/transcript_find.c \
+	ui/transcript/transcript_select.c \
 	ui/transcript/transcript_private.h

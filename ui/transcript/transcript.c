@@ -26,6 +26,7 @@ struct transcript *transcript_new(void)
     rows_init(&t->marked);
     rows_init(&t->cited_rows);
     rows_init(&t->dimmed);
+    rows_init(&t->selected_rows);
     t->follow = true;
     t->pace = t->room = SIZE_MAX;
     t->width = 80;
@@ -45,6 +46,7 @@ void transcript_free(struct transcript *t)
     rows_release(&t->marked);
     rows_release(&t->cited_rows);
     rows_release(&t->dimmed);
+    rows_release(&t->selected_rows);
     vec_release(&t->cited);
     vec_release(&t->visible);
     vec_release(&t->laid);
@@ -63,6 +65,7 @@ void transcript_clear(struct transcript *t)
     t->top = (struct place){0};
     t->unread = t->unread_from = 0;
     t->chose_cited = false;
+    t->selected = NULL;
 }
 
 void transcript_set_reasoning(struct transcript *t, enum reasoning_view view)
@@ -178,7 +181,7 @@ static void count_from_last(struct transcript *t)
 }
 
 /* The view leaves the end; the rows that come below it from now on are news. */
-static void leave_end(struct transcript *t)
+void transcript_leave_end(struct transcript *t)
 {
     if (!t->follow)
         return;
@@ -201,7 +204,7 @@ void transcript_show(struct transcript *t, struct place top)
 {
     struct place last = end_top(t);
     if (top.item < last.item || (top.item == last.item && top.row < last.row)) {
-        leave_end(t);
+        transcript_leave_end(t);
         t->top = top;
     } else {
         t->follow = true;
@@ -414,6 +417,7 @@ const struct transcript_row *transcript_rows(struct transcript *t, size_t *count
     t->room = SIZE_MAX;
     forget_far(t);
     transcript_dim_rewound(t);
+    transcript_mark_selected(t);
     transcript_mark_citations(t);
     transcript_mark_matches(t);
     *count = t->visible.len;
@@ -429,7 +433,7 @@ bool transcript_toggle(struct transcript *t, size_t index)
     struct item *item = item_at(t, index);
     if (t->follow) {
         struct place top = end_top(t);
-        leave_end(t);
+        transcript_leave_end(t);
         t->top = top;
     }
     item_set_open(item, !item_is_open(item, t->reasoning), t->reasoning);

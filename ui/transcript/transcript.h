@@ -128,6 +128,27 @@ bool transcript_chosen_citation(struct transcript *t, struct transcript_citation
 /* Chooses none. Returns whether one was chosen. */
 bool transcript_leave_citation(struct transcript *t);
 
+/* Selects a message, reasoning or tool call, first the newest in the view and then the next older
+ * or newer one, and brings it into the view. False: there is none on that side among those held.
+ * While one is selected, messages show the numbers of their turns if all events are held. */
+bool transcript_select(struct transcript *t, bool older);
+/* Returns whether one was selected. */
+bool transcript_leave_selected(struct transcript *t);
+
+struct transcript_selected {
+    enum item_kind kind;
+    size_t item;
+    int64_t seq;      /* of its first event */
+    const char *text; /* the message as it came, or the result of the call; borrowed */
+    bool rewound;     /* no longer part of the conversation */
+    /* The user's message of its turn, which `turn_seq` 0 lacks, and an event of the last message of
+     * the turn; 0: the turn is the newest. */
+    int64_t turn_seq, turn_last;
+    const char *turn_text;
+};
+/* False: none is selected. */
+bool transcript_selected(const struct transcript *t, struct transcript_selected *out);
+
 /* Appends the sources of the items around the view, at most so many bytes above it and below;
  * returns where the view begins in them, or their end if the view is at the end. */
 size_t transcript_source(struct transcript *t, size_t most, struct buf *out);

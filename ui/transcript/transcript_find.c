@@ -433,7 +433,7 @@ const char *transcript_last_answer(const struct transcript *t)
 {
     for (size_t i = item_count(t); i-- > 0;)
         if (item_at(t, i)->kind == ITEM_ANSWER && !item_at(t, i)->rewound)
-            return item_at(t, i)->text.data;
+            return item_at(t, i)->raw ? item_at(t, i)->raw : item_at(t, i)->text.data;
     return NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Shared by transcript.c (events, rows, scrolling) and transcript_find.c (searches, citations, what
- * is read out). No other file includes it. */
+/* Shared by transcript.c (events, rows, scrolling), transcript_find.c (searches, citations, what is
+ * read out) and transcript_select.c. No other file includes it. */
 #ifndef UI_TRANSCRIPT_PRIVATE_H
 #define UI_TRANSCRIPT_PRIVATE_H
 
@@ -52,7 +52,9 @@ struct transcript {
     struct cited chosen_cited;
     struct rows cited_rows; /* visible rows with citations */
 
-    struct rows dimmed; /* visible rows of items that were rewound */
+    const struct item *selected; /* NULL: none */
+    struct rows selected_rows;   /* visible rows of it, and labels with numbers */
+    struct rows dimmed;          /* visible rows of items that were rewound */
 };
 
 static inline size_t item_count(const struct transcript *t)
@@ -75,6 +77,9 @@ size_t transcript_rows_from(struct transcript *t, size_t item, size_t row);
 size_t transcript_up(struct transcript *t, struct place *p, size_t rows);
 size_t transcript_down(struct transcript *t, struct place *p, size_t rows);
 
+/* The view stays where it is from now on. */
+void transcript_leave_end(struct transcript *t);
+
 /* Makes this the view's first row. */
 void transcript_show(struct transcript *t, struct place top);
 
@@ -87,6 +92,9 @@ void transcript_match_set_rank(struct transcript *t, size_t rank);
 
 /* Replaces visible rows that match by marked ones. */
 void transcript_mark_matches(struct transcript *t);
+
+/* Replaces visible rows of the selected item by marked ones and adds the numbers of turns. */
+void transcript_mark_selected(struct transcript *t);
 
 /* Replaces visible rows of rewound items by dimmed ones. */
 void transcript_dim_rewound(struct transcript *t);

@@ -168,7 +168,9 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     if (s->back_key)
         buf_addf(&parts[PART_BACK].text, _("%s goes back"), s->back_key);
     parts[PART_BACK].style = STYLE_NOTE;
-    set_part(&parts[PART_REPLACING], s->replacing, STYLE_NOTE, _("changing your last message"));
+    set_part(&parts[PART_REPLACING], s->replacing, STYLE_NOTE,
+             s->replacing_older ? _("changing an earlier message")
+                                : _("changing your last message"));
     if (s->replacing && stops)
         buf_addf(&parts[PART_REPLACING].text, _(" (%s stops)"), s->stop_key);
     if (s->unread > 0) {

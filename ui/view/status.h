@@ -44,6 +44,7 @@ struct status {
     const char *stop_key;  /* the key that cancels, for the hint */
     const char *back_key;  /* that leads the way back; NULL: none does */
     bool replacing;        /* the text that is written replaces the last message */
+    bool replacing_older;  /* it replaces one before it, and what followed */
     const char *leave_key; /* that leaves when it is pressed now; NULL: none does */
 };
 

@@ -18,8 +18,9 @@
 /* Layers of the stack, from below. At most one view of a layer is open. */
 enum view_layer {
     VIEW_DRAFT, /* in the place of the message */
-    VIEW_FIND,  /* in the place of the status line */
-    VIEW_PANE,  /* from here on over the transcript; this one also beside it */
+    VIEW_FIND,  /* in the place of the status line, as the next */
+    VIEW_SELECT,
+    VIEW_PANE, /* from here on over the transcript; this one also beside it */
     VIEW_COVER,
     VIEW_LIST,
     VIEW_QUESTION, /* below the newest message of the transcript */
