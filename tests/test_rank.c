@@ -461,6 +461,35 @@ TEST(bounds_are_true)
     }
 }
 
+static double expect_no_visit(void *context, const struct rank_entry *entry)
+{
+    (void)context;
+    fail_msg("no rank can reach infinity, but that of %lld", (long long)entry->key);
+    return HUGE_VAL;
+}
+
+/* Those of talks without an entry at the floor, too, which are computed in whole numbers. */
+TEST(bounds_of_talks_are_true)
+{
+    uint64_t seed = support_seed();
+    for (int round = 0; round < 60; round++) {
+        AUTO(free_world) struct world *w = random_world(&seed, MANY_ROWS);
+        struct rank_survey survey = {0};
+        struct ranking all;
+        assert_true(run(w, usual(), w->count, &all));
+        const struct rank_settings at = rank_settings_at(usual(), w->in.average);
+        rank_talks(&at, &w->in, HUGE_VAL, expect_no_visit, NULL, &survey);
+        for (size_t i = 0, t; i < all.items.len; i++) {
+            const struct ranked *r = &all.items.items[i];
+            for (t = 0; survey.talks.items[t].talk != rank_key_talk(r->key); t++)
+                assert_true(t + 1 < survey.talks.len);
+            assert_true(survey.talks.items[t].most >= r->rank - 1e-9);
+        }
+        vec_release(&survey.talks);
+        vec_release(&all.items);
+    }
+}
+
 TEST(nothing_of_nothing)
 {
     const struct rank_input none = {.average = 0};

@@ -132,8 +132,8 @@ int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms);
 /* A term of the query occurs in an entry, `count` times. */
 struct posting {
     int64_t key;
-    uint32_t places; /* offset of its places in the bytes */
-    uint32_t term : 7;
+    uint32_t places;    /* offset of its places in the bytes */
+    uint32_t term : 7;  /* set by the ranking */
     uint32_t named : 1; /* also as the name of the speaker */
     uint32_t last : 8;  /* the last place of its word, or one before it */
     uint32_t count : 16;

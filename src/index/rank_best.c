@@ -10,7 +10,7 @@
 /* ---- one entry: BM25 of its words, of its best passage, proximity, weights ---- */
 
 /* n * (k1 + 1) / (n + k), which takes most of the time, for the usual n. */
-enum { USUAL_COUNTS = 16, USUAL_WORDS = 48 };
+enum { USUAL_COUNTS = 16, USUAL_WORDS = 48, PARTS = (USUAL_COUNTS + 1) * USUAL_WORDS };
 struct saturation {
     double k1, k;
     double usual[USUAL_COUNTS];
@@ -90,7 +90,7 @@ struct rank_ceiling {
      * and with the weight of the length. The last n stands for any number from it on. */
     struct part {
         double plain, weighed;
-    } parts[USUAL_COUNTS + 1][USUAL_WORDS];
+    } parts[PARTS];
     double near, k1;
     double before[2]; /* share of the previous turn; where it may ask (an index, as a branch would
                        * be foretold wrongly) */
@@ -110,25 +110,78 @@ static struct rank_ceiling ceiling_of(const struct rank_settings *s, const struc
         for (int words = USUAL_WORDS; words > 0; words--) {
             int least = words > count ? words : count;
             double plain = saturate(count, s->k1, length_factor(s, in, least));
-            double longer = words < USUAL_WORDS ? c.parts[count][words].weighed : 0;
-            c.parts[count][words - 1] =
-                (struct part){plain, fmax(fullness(s, least) * plain, longer)};
+            struct part *part = &c.parts[count * USUAL_WORDS + words - 1];
+            double longer = words < USUAL_WORDS ? part[1].weighed : 0;
+            *part = (struct part){plain, fmax(fullness(s, least) * plain, longer)};
         }
-    for (int words = 0; words < USUAL_WORDS; words++)
-        c.parts[USUAL_COUNTS][words] = (struct part){s->k1 + 1, s->k1 + 1};
+    for (int i = USUAL_COUNTS * USUAL_WORDS; i < PARTS; i++)
+        c.parts[i] = (struct part){s->k1 + 1, s->k1 + 1};
     return c;
 }
 
-static inline const struct part *ceiling_part(const struct rank_ceiling *c, const struct posting *p)
+/* Index of the part of a word that occurs so often up to the last place. */
+static inline size_t part_index(uint32_t count, uint32_t last)
 {
-    return &c->parts[p->count < USUAL_COUNTS ? p->count : USUAL_COUNTS]
-                    [p->last < USUAL_WORDS ? p->last : USUAL_WORDS - 1];
+    return (size_t)(count < USUAL_COUNTS ? count : USUAL_COUNTS) * USUAL_WORDS +
+           (last < USUAL_WORDS ? last : USUAL_WORDS - 1);
 }
 
 /* An upper bound of the rank of an entry, from the sum of its parts. */
 static inline double rank_most(const struct rank_ceiling *c, double sum, bool named)
 {
     return sum * c->weight * (named ? c->named : 1);
+}
+
+/* ---- the same in whole numbers: for each word a table, so that a posting costs one addition ----
+ *
+ * The sum of an entry has three fields: the worth of its words with proximity; their worth for the
+ * neighbours; and how many of its words stand behind the length of a short question. Each worth is
+ * rounded up, in units of which the largest sum fits its field. */
+
+enum { OWN_SHIFT = 36, BESIDE_SHIFT = 8, LONG_MASK = (1 << BESIDE_SHIFT) - 1, SHARE_UNITS = 4096 };
+#define WORTH_MOST ((UINT64_C(1) << (64 - OWN_SHIFT)) - 1)
+
+struct sums {
+    uint64_t *tables; /* of each word, PARTS */
+    double units;     /* in a worth of one */
+};
+
+static uint64_t units_of(const struct sums *s, double worth)
+{
+    return (uint64_t)(worth * s->units) + 1;
+}
+
+static uint64_t share_units(double share)
+{
+    return (uint64_t)(share * SHARE_UNITS) + 1;
+}
+
+static inline uint64_t sum_own(uint64_t sum)
+{
+    return sum >> OWN_SHIFT;
+}
+
+static inline uint64_t sum_beside(uint64_t sum)
+{
+    return sum >> BESIDE_SHIFT & WORTH_MOST;
+}
+
+static struct sums sums_of(const struct rank_ceiling *c, const struct rank_input *in)
+{
+    struct sums s = {.tables = mem_alloc((in->terms + 1) * PARTS * sizeof *s.tables)};
+    double share = in->terms > 1 ? c->near : 0, most = 0; /* a single word has no proximity */
+    for (size_t t = 0; t < in->terms; t++)
+        most += in->idf[t] * (c->k1 + 1) + share * places_proximity_most(in->idf[t], c->k1);
+    s.units = (double)(WORTH_MOST - 2 * PLACE_TERMS) / (most > 0 ? most : 1);
+    for (size_t t = 0; t < in->terms; t++) {
+        uint64_t *table = s.tables + t * PARTS;
+        double near = share * places_proximity_most(in->idf[t], c->k1);
+        for (size_t i = 0; i < PARTS; i++)
+            table[i] = units_of(&s, in->idf[t] * c->parts[i].weighed + near) << OWN_SHIFT |
+                       units_of(&s, in->idf[t] * c->parts[i].plain) << BESIDE_SHIFT |
+                       (i % USUAL_WORDS >= RANK_ASKING);
+    }
+    return s;
 }
 
 /* ---- talks: long lists of postings, read talk by talk for the bounds of their entries ---- */
@@ -141,14 +194,12 @@ enum {
 };
 
 struct talk {
-    int64_t number; /* rank_key_talk() */
-    /* Upper bounds of the worth of an entry's words, with proximity, and for its neighbours. */
-    double own[WIDTH], beside[WIDTH];
-    unsigned char last[WIDTH]; /* the last place of a word, or one before it */
-    uint16_t *counts;          /* of each word, WIDTH each */
-    uint64_t *words;           /* of each word, a bit a place */
-    size_t *starts;            /* of each word, its first posting in the talk */
-    uint64_t present, several; /* places with a word, with more than one */
+    int64_t number;   /* rank_key_talk() */
+    uint64_t *sums;   /* of each entry, WIDTH; the block holds words and counts, too */
+    uint64_t *words;  /* of each word, a bit a place */
+    uint16_t *counts; /* of each word, WIDTH each */
+    size_t *starts;   /* of each word, its first posting in the talk */
+    uint64_t present; /* places with a word */
     uint64_t named;
     bool opens, goes_on; /* the margin before it, behind it has words */
     double joint;        /* worth of the talk as one text */
@@ -158,6 +209,7 @@ struct reader {
     const struct rank_settings *settings;
     const struct rank_input *in;
     struct rank_ceiling ceiling;
+    struct sums sums;
     struct saturation joint; /* of several as one text, whatever its length */
     size_t *heads;           /* of each list, what has been read */
     int64_t *next;           /* the talk of the next posting; INT64_MAX: there is none */
@@ -205,59 +257,51 @@ static bool next_talk(struct reader *r, int64_t *talk)
 /* Adds the postings of a word in the talk. */
 static void add_word(struct reader *r, size_t word, struct talk *to)
 {
-    const struct rank_ceiling *c = &r->ceiling;
+    const uint64_t *table = r->sums.tables + word * PARTS;
     const struct postings *list = &r->in->lists[word];
     const struct posting *p = list->items.items + r->heads[word];
     const struct posting *end = list->items.items + list->items.len;
-    double idf = r->in->idf[word];
-    double *own = to->own + MARGIN, *beside = to->beside + MARGIN;
-    unsigned char *last = to->last + MARGIN;
+    uint64_t *sums = to->sums + MARGIN, present = 0, named = 0, count = 0;
     uint16_t *counts = to->counts + word * WIDTH + MARGIN;
-    uint64_t present = 0, count = 0;
     for (; p < end && rank_key_talk(p->key) == to->number; p++) {
         size_t bit = (size_t)p->key & (TALK_PLACES - 1);
-        const struct part *part = ceiling_part(c, p);
-        own[bit] += idf * part->weighed;
-        beside[bit] += idf * part->plain;
-        last[bit] = p->last > last[bit] ? p->last & POSTING_LAST : last[bit];
+        sums[bit] += table[part_index(p->count, p->last)];
         counts[bit] = p->count;
         present |= UINT64_C(1) << bit;
-        to->named |= (uint64_t)p->named << bit;
+        named |= (uint64_t)p->named << bit;
         count += p->count;
     }
+    to->named |= named;
     to->words[word] = present;
     to->starts[word] = r->heads[word];
-    to->several |= to->present & present;
     to->present |= present;
-    to->joint += idf * saturation_at(&r->joint, count);
+    to->joint += r->in->idf[word] * saturation_at(&r->joint, count);
     move_head(r, word, (size_t)(p - list->items.items));
+}
+
+/* Of a talk's sums, words and counts. */
+static size_t talk_bytes(size_t terms)
+{
+    return (WIDTH + terms) * sizeof(uint64_t) + (terms + 1) * WIDTH * sizeof(uint16_t);
 }
 
 static void read_talk(struct reader *r, int64_t number, struct talk *to)
 {
     size_t terms = r->in->terms;
-    uint16_t *counts = to->counts;
-    uint64_t *words = to->words;
-    size_t *starts = to->starts;
-    memset(counts, 0, terms * WIDTH * sizeof *counts);
-    memset(words, 0, terms * sizeof *words);
-    *to = (struct talk){.number = number, .counts = counts, .words = words, .starts = starts};
+    memset(to->sums, 0, talk_bytes(terms));
+    *to = (struct talk){.number = number,
+                        .sums = to->sums,
+                        .words = to->words,
+                        .counts = to->counts,
+                        .starts = to->starts};
     for (size_t t = 0; t < terms; t++)
         if (r->next[t] == number)
             add_word(r, t, to);
-    /* A single word has no proximity. */
-    for (size_t t = 0; t < terms; t++) {
-        double idf = r->in->idf[t];
-        double near = r->ceiling.near * places_proximity_most(idf, r->ceiling.k1);
-        for (uint64_t left = to->words[t] & to->several; left; left &= left - 1)
-            to->own[MARGIN + (size_t)__builtin_ctzll(left)] += near;
-    }
 }
 
 static void copy_place(struct talk *to, size_t at, const struct talk *from, size_t of, size_t terms)
 {
-    to->beside[at] = from->beside[of];
-    to->last[at] = from->last[of];
+    to->sums[at] = from->sums[of];
     for (size_t t = 0; t < terms; t++)
         to->counts[t * WIDTH + at] = from->counts[t * WIDTH + of];
 }
@@ -295,26 +339,33 @@ static bool is_together(const struct reader *r, const struct talk *p, size_t pla
     return r->in->span == 0 || last == POSTING_LAST || last - first < r->in->span;
 }
 
-/* Most of the proximity that an entry with several words could have, and has not: the places of its
- * words are known, not how long its text is. */
-static double lost_proximity(struct reader *r, const struct talk *p, size_t place)
+/* Upper bound of the worth of an entry's words with their proximity: the places of its words are
+ * known, not how long its text is. */
+static double own_most(struct reader *r, const struct talk *p, size_t place)
 {
     const struct rank_input *in = r->in;
+    const uint16_t *counts = p->counts + MARGIN + place;
     uint32_t last = 0;
-    double most = 0;
+    size_t words = 0;
+    double sum = 0;
     vec_clear(&r->places.items);
     for (size_t t = 0; t < in->terms; t++) {
         if (!(p->words[t] >> place & 1))
             continue;
         const struct posting *it = posting_at(r, p, t, place);
-        places_unpack(in->places + it->places, it->count, it->term, &r->places);
+        places_unpack(in->places + it->places, it->count, (uint32_t)t, &r->places);
         last = it->last > last ? it->last : last;
-        most += places_proximity_most(in->idf[t], r->ceiling.k1);
+        words++;
     }
+    for (size_t t = 0; t < in->terms; t++)
+        if (counts[t * WIDTH] > 0)
+            sum += in->idf[t] * r->ceiling.parts[part_index(counts[t * WIDTH], last)].weighed;
+    if (words < 2)
+        return sum;
     places_order(&r->places);
     const struct place_worth worth = {in->idf, r->ceiling.k1,
                                       length_factor(r->settings, in, last + 1.0)};
-    return r->ceiling.near * (most - places_proximity(&r->places, in->terms, &worth));
+    return sum + r->ceiling.near * places_proximity(&r->places, in->terms, &worth);
 }
 
 /* Visits an entry whose rank may reach the floor. Returns the upper bound of its rank. */
@@ -322,45 +373,63 @@ static double bound_entry(struct reader *r, const struct talk *p, size_t place)
 {
     const struct rank_settings *s = r->settings;
     const struct rank_ceiling *c = &r->ceiling;
-    size_t at = MARGIN + place;
-    bool named = p->named >> place & 1;
-    bool may_ask = p->last[at - 1] < RANK_ASKING;
-    double neighbours = c->before[may_ask] * p->beside[at - 1] + c->after * p->beside[at + 1];
-    double session = s->session * p->joint;
-    double sum = p->own[at] + neighbours + session;
-    /* A window inside of the talk is not worth more than the talk. */
-    bool inside =
-        (place >= RANK_WINDOW || !p->opens) && (place + RANK_WINDOW < TALK_PLACES || !p->goes_on);
-    double window = inside ? p->joint : window_at(r, p, at);
-    double most = rank_most(c, sum + s->window * window, named);
-    if (most < r->floor)
-        return most;
-    window = s->window * window_at(r, p, at);
-    most = rank_most(c, sum + window, named);
-    if (most < r->floor)
-        return most;
-    if (p->several >> place & 1)
-        sum -= lost_proximity(r, p, place);
+    const uint64_t *sum = &p->sums[MARGIN + place];
     struct rank_entry entry = {.key = p->number * TALK_PLACES + (int64_t)place,
-                               .most = rank_most(c, sum + window, named),
-                               .neighbours = neighbours,
-                               .session = session,
-                               .window = window,
-                               .named = named};
+                               .session = s->session * p->joint,
+                               .window = s->window * window_at(r, p, MARGIN + place),
+                               .named = p->named >> place & 1};
+    entry.neighbours = (c->before[(sum[-1] & LONG_MASK) == 0] * (double)sum_beside(sum[-1]) +
+                        c->after * (double)sum_beside(sum[1])) /
+                       r->sums.units;
+    double around = entry.neighbours + entry.session + entry.window;
+    entry.most = rank_most(c, (double)sum_own(*sum) / r->sums.units + around, entry.named);
+    if (entry.most < r->floor)
+        return entry.most;
+    entry.most = rank_most(c, own_most(r, p, place) + around, entry.named);
     if (entry.most >= r->floor)
         r->floor = r->visit(r->context, &entry);
     return entry.most;
 }
 
+/* Bounds all entries of a talk in whole numbers, then those that may reach the floor by
+ * bound_entry(). Returns the highest bound. */
+static double bound_talk(struct reader *r, const struct talk *p)
+{
+    const struct rank_settings *s = r->settings;
+    const struct rank_ceiling *c = &r->ceiling;
+    const uint64_t before[] = {share_units(c->before[0]), share_units(c->before[1])};
+    const uint64_t after = share_units(c->after);
+    const double units = r->sums.units * SHARE_UNITS;
+    /* A window inside of the talk is not worth more than the talk. Other windows, and entries with
+     * names, are few. */
+    const double around = (s->session + s->window) * p->joint;
+    const uint64_t first = (1 << RANK_WINDOW) - 1, last = first << (TALK_PLACES - RANK_WINDOW);
+    const uint64_t apart = p->named | (p->opens ? first : 0) | (p->goes_on ? last : 0);
+    uint64_t needed = 0, low = 0; /* the highest sum below the needed one */
+    double floor = -HUGE_VAL, most = -HUGE_VAL;
+    for (uint64_t left = p->present; left; left &= left - 1) {
+        size_t place = (size_t)__builtin_ctzll(left);
+        const uint64_t *at = &p->sums[MARGIN + place];
+        uint64_t sum = sum_own(*at) * SHARE_UNITS +
+                       before[(at[-1] & LONG_MASK) == 0] * sum_beside(at[-1]) +
+                       after * sum_beside(at[1]);
+        if (floor != r->floor) {
+            floor = r->floor;
+            needed = (uint64_t)fmin(fmax((floor / c->weight - around) * units, 0), 1e18);
+        }
+        if (sum >= needed || apart >> place & 1)
+            most = fmax(most, bound_entry(r, p, place));
+        else
+            low = sum > low ? sum : low;
+    }
+    return low > 0 ? fmax(most, rank_most(c, (double)low / units + around, false)) : most;
+}
+
 static void end_talk(struct reader *r, const struct talk *p)
 {
-    struct rank_reach reach = {p->number, -HUGE_VAL};
+    struct rank_reach reach = {p->number, bound_talk(r, p)};
     struct rank_whole *whole = &r->survey->whole;
     uint64_t all = p->present;
-    for (uint64_t left = p->present; left; left &= left - 1) {
-        double most = bound_entry(r, p, (size_t)__builtin_ctzll(left));
-        reach.most = most > reach.most ? most : reach.most;
-    }
     if (r->again)
         return;
     vec_push(&r->survey->talks, reach);
@@ -392,9 +461,11 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
                        .survey = survey,
                        .again = survey->talks.len > 0};
     struct talk both[2], *before = NULL;
+    r.sums = sums_of(&r.ceiling, in);
     for (size_t i = 0; i < 2; i++) {
-        both[i].counts = mem_alloc((in->terms + 1) * WIDTH * sizeof *both[i].counts);
-        both[i].words = mem_alloc((in->terms + 1) * sizeof *both[i].words);
+        both[i].sums = mem_alloc(talk_bytes(in->terms));
+        both[i].words = both[i].sums + WIDTH;
+        both[i].counts = (uint16_t *)(both[i].words + in->terms);
         both[i].starts = mem_alloc((in->terms + 1) * sizeof *both[i].starts);
     }
     for (size_t t = 0; t < in->terms; t++)
@@ -417,11 +488,11 @@ void rank_talks(const struct rank_settings *settings, const struct rank_input *i
     if (before)
         end_talk(&r, before);
     for (size_t i = 0; i < 2; i++) {
-        free(both[i].counts);
-        free(both[i].words);
+        free(both[i].sums);
         free(both[i].starts);
     }
     vec_release(&r.places.items);
+    free(r.sums.tables);
     free(r.heads);
     free(r.next);
 }
@@ -440,6 +511,12 @@ struct ranker {
 
 /* ---- the rank of an entry, with its facts and its neighbours ---- */
 
+static void note_posting(struct postings *to, const struct posting *p, size_t term)
+{
+    vec_push(&to->items, *p);
+    vec_last(&to->items).term = term & (PLACE_TERMS - 1);
+}
+
 static void find_own(struct ranker *r, int64_t key)
 {
     vec_clear(&r->around[1].items);
@@ -452,7 +529,7 @@ static void find_own(struct ranker *r, int64_t key)
                             (double)len);
         size_t at = r->near[t] = postings_find(list, near, key);
         if (at < len && p[at].key == key)
-            vec_push(&r->around[1].items, p[at]);
+            note_posting(&r->around[1], &p[at], t);
     }
 }
 
@@ -465,10 +542,10 @@ static void find_neighbours(struct ranker *r, int64_t key)
         const struct posting *p = r->in->lists[t].items.items;
         size_t at = r->near[t], end = r->in->lists[t].items.len;
         if (at > 0 && p[at - 1].key == key - 1)
-            vec_push(&r->around[0].items, p[at - 1]);
+            note_posting(&r->around[0], &p[at - 1], t);
         at += at < end && p[at].key == key;
         if (at < end && p[at].key == key + 1)
-            vec_push(&r->around[2].items, p[at]);
+            note_posting(&r->around[2], &p[at], t);
     }
 }
 
@@ -498,12 +575,13 @@ static bool find_length(const struct ranker *r, int64_t key, const struct postin
 static double neighbour_most(const struct ranker *r, const struct postings *p, double *least)
 {
     double sum = 0;
-    *least = 0;
-    for (size_t i = 0; i < p->items.len; i++) {
-        const struct posting *it = &p->items.items[i];
-        sum += r->in->idf[it->term] * ceiling_part(&r->ceiling, it)->plain;
-        *least = fmax(*least, it->last + 1.0);
-    }
+    uint32_t last = 0;
+    for (size_t i = 0; i < p->items.len; i++)
+        last = p->items.items[i].last > last ? p->items.items[i].last : last;
+    for (size_t i = 0; i < p->items.len; i++)
+        sum += r->in->idf[p->items.items[i].term] *
+               r->ceiling.parts[part_index(p->items.items[i].count, last)].plain;
+    *least = p->items.len > 0 ? last + 1.0 : 0;
     return sum;
 }
 
@@ -524,37 +602,49 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
     struct real real = {0}, before = {0}, after = {0};
     *out = (struct ranked){.key = entry->key, .rank = -HUGE_VAL};
     find_own(r, entry->key);
+    find_neighbours(r, entry->key);
+    double after_most = s->after * neighbour_most(r, &r->around[2], &least);
+    double before_most = neighbour_most(r, &r->around[0], &least);
+    bool may_ask = least > 0 && least <= RANK_ASKING;
+    double neighbours = after_most + r->ceiling.before[may_ask] * before_most;
+    if (entry->most - rank_most(&r->ceiling, entry->neighbours - neighbours, entry->named) < floor)
+        return true;
+
+    if (may_ask && !in->asks(in->context, entry->key - 1, &before.facts.asks))
+        return false;
+    neighbours = after_most + r->ceiling.before[before.facts.asks] * before_most;
+    if (entry->most - rank_most(&r->ceiling, entry->neighbours - neighbours, entry->named) < floor)
+        return true;
+
+    if (!find_length(r, entry->key, &r->around[1], &real))
+        return false;
     vec_clear(&r->places.items);
     for (size_t i = 0; i < r->around[1].items.len; i++) {
         const struct posting *p = &r->around[1].items.items[i];
         places_unpack(in->places + p->places, p->count, p->term, &r->places);
     }
     places_order(&r->places);
-
-    if (!find_length(r, entry->key, &r->around[1], &real))
-        return false;
     *why =
         (struct memory_why){.words = real.own, .session = entry->session, .window = entry->window};
     rank_add_places(s, in, &r->places, real.facts.words, why);
     rank_weigh(s, entry->named, &real.facts, why);
-    if ((sum_of(why) + entry->neighbours) * why->weight * fmax(1, s->asks) * user < floor)
+    double high = (sum_of(why) + neighbours) * why->weight * fmax(1, s->asks);
+    if (high * user < floor)
+        return true;
+
+    /* Whether it is a user's message is asked only if that decides whether it can reach the floor.
+     */
+    bool is_user = false, known = s->user != 1 && high < floor;
+    if (known && !in->is_user(in->context, entry->key, &is_user))
+        return false;
+    if (known && !is_user)
         return true;
 
     /* For a long text it does not matter whether it asks. */
     if (real.facts.words <= RANK_ASKING && !in->asks(in->context, entry->key, &real.facts.asks))
         return false;
     rank_weigh(s, entry->named, &real.facts, why);
-    if ((sum_of(why) + entry->neighbours) * why->weight * user < floor)
-        return true;
-
-    find_neighbours(r, entry->key);
-    double most_after = s->after * neighbour_most(r, &r->around[2], &least);
-    double most_before = neighbour_most(r, &r->around[0], &least);
-    if (least > 0 && least <= RANK_ASKING &&
-        !in->asks(in->context, entry->key - 1, &before.facts.asks))
-        return false;
-    most_before *= before.facts.asks ? fmax(s->before, s->answer) : s->before;
-    if ((sum_of(why) + most_before + most_after) * why->weight * user < floor)
+    if ((sum_of(why) + neighbours) * why->weight * user < floor)
         return true;
 
     if (!find_length(r, entry->key - 1, &r->around[0], &before) ||
@@ -563,9 +653,8 @@ static bool rank_one(struct ranker *r, const struct rank_entry *entry, double fl
     why->before = (asks_shortly(&before.facts) ? s->answer : s->before) * before.own;
     why->after = s->after * after.own;
     out->rank = sum_of(why) * why->weight;
-    /* Whether it is a user's message is asked only if that could raise its rank to the floor. */
-    bool is_user = false;
-    if (s->user != 1 && out->rank * user >= floor && !in->is_user(in->context, out->key, &is_user))
+    if (!known && s->user != 1 && out->rank * user >= floor &&
+        !in->is_user(in->context, out->key, &is_user))
         return false;
     why->user = is_user ? s->user : 1;
     why->weight *= why->user;

@@ -391,8 +391,6 @@ static void end_term(struct collector *c, size_t term, size_t before)
     bool role = c->query->terms.items[term].role;
     struct postings *list = &c->out->lists.items[word];
     int64_t *entries = &c->out->entries.items[word], rows = (int64_t)(list->items.len - before);
-    for (size_t i = before; i < list->items.len; i++)
-        list->items.items[i].term = word & 0x7f;
     for (size_t i = before; role && i < list->items.len; i++)
         list->items.items[i].named = 0;
     size_t kept = c->scope->all ? list->items.len : before;
