@@ -106,16 +106,20 @@ void postings_join(struct postings *p, size_t middle)
     size_t len = p->items.len, old = middle, newer = len - middle, at = len;
     auto_free struct posting *copy = mem_alloc(newer * sizeof *copy);
     memcpy(copy, all + middle, newer * sizeof *copy);
-    while (newer > 0) {
-        struct posting b = copy[newer - 1],
-                       a = old > 0 ? all[old - 1] : (struct posting){.key = -1};
-        all[--at] = a.key > b.key || (a.key == b.key && a.count >= b.count) ? a : b;
-        old -= a.key >= b.key;
-        newer -= a.key <= b.key;
-        if (a.key == b.key) {
-            all[at].last = a.last > b.last ? a.last : b.last;
-            all[at].named = a.named || b.named;
+    for (; newer > 0; newer--) {
+        struct posting b = copy[newer - 1];
+        const struct postings left = {.items = {all, old, old}};
+        size_t from = postings_find(&left, old - 1, b.key), behind = from;
+        if (from < old && all[from].key == b.key) {
+            struct posting a = all[behind++], *more = a.count >= b.count ? &a : &b;
+            more->last = a.last > b.last ? a.last : b.last;
+            more->named = a.named || b.named;
+            b = *more;
         }
+        at -= old - behind;
+        memmove(all + at, all + behind, (old - behind) * sizeof *all);
+        all[--at] = b;
+        old = from;
     }
     /* Entries of both have left a gap. */
     memmove(all + old, all + at, (len - at) * sizeof *all);
@@ -164,12 +168,13 @@ void places_unpack(const unsigned char *bytes, uint32_t count, uint32_t term,
                    struct occurrences *out)
 {
     struct occurrence place = {.term = term};
+    vec_reserve(&out->items, out->items.len + count);
     for (; count > 0; count--) {
         uint32_t number = 0;
         for (; *bytes & PLACE_GOES_ON; bytes++)
             number = number << PLACE_BITS | (*bytes & (PLACE_GOES_ON - 1));
         place.at += (number << PLACE_BITS | *bytes++) - PLACE_NEAREST;
-        vec_push(&out->items, place);
+        out->items.items[out->items.len++] = place;
     }
 }
 
