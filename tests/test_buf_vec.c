@@ -137,6 +137,22 @@ TEST(reserving_grows_by_doubling)
     vec_release(&v);
 }
 
+TEST(large_blocks_keep_what_they_hold)
+{
+    VEC(int) v = {0};
+    for (int i = 0; i < 1000000; i++) {
+        if (i % 1000 == 0)
+            vec_reserve_large(&v, v.len + 1000);
+        vec_push(&v, i);
+    }
+    size_t cap = v.cap;
+    vec_reserve_large(&v, cap + 1);
+    assert_true(v.cap >= 2 * cap);
+    for (int i = 0; i < 1000000; i++)
+        assert_int_equal(v.items[i], i);
+    vec_release(&v);
+}
+
 TEST(copies_of_strings)
 {
     assert_null(mem_strdup(NULL));

@@ -57,12 +57,17 @@ static int64_t key_of(size_t i)
     return rank_key(1 + (int64_t)i % 7 * 1000, (int64_t)i * 3);
 }
 
-/* Words that are in most texts, and such that are in few; now and then one that many times. */
+/* Words that are in most texts, and such that are in few; now and then one that many times, or
+ * words some hundred places apart. */
 static char *random_text(void)
 {
     struct buf out = BUF_INIT;
-    bool is_long = chance(60) == 0;
+    bool is_long = chance(60) == 0, is_wide = chance(30) == 0;
     uint32_t words = 1 + chance(is_long ? LONG_TEXT : 30), range = 1 + chance(WORDS);
+    if (is_wide) {
+        words = 5 * WORDS + chance(10 * WORDS);
+        range = 3 * WORDS;
+    }
     for (uint32_t i = 0; i < words; i++)
         buf_addf(&out, "%sword%u", i > 0 ? " " : "", chance(range));
     return buf_take(&out);

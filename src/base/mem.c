@@ -11,6 +11,9 @@
 #include "base/err.h"
 #include "base/vec.h"
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -225,6 +228,26 @@ void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size)
         grown = VEC_FIRST_CAP;
     *cap = grown < want ? want : grown;
     return mem_resize(items, *cap * size);
+}
+
+void *vec_reserve_large_(void *items, size_t *cap, size_t len, size_t want, size_t size)
+{
+    enum { LARGE_PAGE = 2 << 20 };
+    void *block;
+    if (want <= *cap || want > SIZE_MAX / 4 / size || want * size < LARGE_PAGE / 2)
+        return vec_reserve_(items, cap, want, size);
+    size_t grown = want > 2 * *cap ? want : 2 * *cap;
+    size_t bytes = (grown * size / LARGE_PAGE + 1) * LARGE_PAGE;
+    if (posix_memalign(&block, LARGE_PAGE, bytes) != 0)
+        die("out of memory");
+#ifdef MADV_HUGEPAGE
+    madvise(block, bytes, MADV_HUGEPAGE);
+#endif
+    if (len > 0)
+        memcpy(block, items, len * size);
+    free(items);
+    *cap = bytes / size;
+    return block;
 }
 
 int vec_number_order(const void *a, const void *b)

@@ -164,6 +164,53 @@ static void take_places(struct doclist *d, struct bytes *b)
     d->left -= (uint32_t)here;
 }
 
+/* Eight bytes as a number, the first one lowest. */
+static inline uint64_t eight_bytes(const uint8_t *at)
+{
+    uint64_t n;
+    memcpy(&n, at, sizeof n);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    n = __builtin_bswap64(n);
+#endif
+    return n;
+}
+
+/* Takes entries as most are, in a few operations on eight bytes: behind the first one of a page,
+ * with up to six places whose numbers are single bytes. Leaves the first other one, and damage. */
+static void take_usual_entries(struct doclist *d, struct bytes *b)
+{
+    enum { KEY_BYTES = 8, PLACES = 6 };
+    const uint64_t each = UINT64_C(0x0101010101010101), odd = UINT64_C(0x00ff00ff00ff00ff);
+    const uint8_t *at = b->at;
+    uint64_t key = (uint64_t)d->key;
+    struct posting *p = d->out->items.items + d->out->items.len;
+    while (b->end - at >= 2 * KEY_BYTES) {
+        const uint8_t *next = at; /* becomes the last byte of the key */
+        uint64_t more = *next & 0x7f;
+        while (*next >= 0x80 && next - at < KEY_BYTES - 1)
+            more = more << 7 | (*++next & 0x7f);
+        uint64_t all = eight_bytes(next), size = all >> 9 & 0x7f; /* above its lowest bit */
+        int other = 64 - 8 * (int)size;                           /* bits that are no places */
+        if ((all & 0x8080) || size - 1 >= PLACES || more == 0 || more > INT64_MAX - key)
+            break;
+        uint64_t numbers = all >> 16 << other >> other, distances = numbers - (2 * each >> other);
+        if ((numbers | distances) & 0x80 * each) /* a number is above 0x7f, or below 2 */
+            break;
+        uint64_t pairs = (distances & odd) + (distances >> 8 & odd);
+        uint64_t last = pairs * UINT64_C(0x0001000100010001) >> 48; /* their sum */
+        key += more;
+        *p++ = (struct posting){.key = (int64_t)key,
+                                .places = (uint32_t)(next + 2 - d->places->bytes.items),
+                                .named = (distances & 0xff) == 0,
+                                .last = (last < POSTING_LAST ? last : POSTING_LAST) & POSTING_LAST,
+                                .count = size & POSTING_MOST};
+        at = next + 2 + size;
+    }
+    d->key = (int64_t)key;
+    d->out->items.len = (size_t)(p - d->out->items.items);
+    b->at = at;
+}
+
 /* Takes the entries of bytes that copy_bytes() returned. */
 static void take_entries(struct doclist *d, struct bytes *b)
 {
@@ -182,15 +229,11 @@ static void take_entries(struct doclist *d, struct bytes *b)
             return;
         struct posting *p = &d->out->items.items[d->out->items.len++];
         *p = (struct posting){.key = d->key, .places = (uint32_t)(b->at - d->places->bytes.items)};
-        if (size == 1 && b->at < b->end && *b->at >= 2 && *b->at < 0x80) { /* most often */
-            p->count = 1;
-            p->named = *b->at == 2;
-            p->last = (*b->at++ - 2) & POSTING_LAST;
-            continue;
-        }
         d->removed = d->removed || size == 0;
         d->left = (uint32_t)size;
         take_places(d, b);
+        if (!b->damaged)
+            take_usual_entries(d, b);
     }
 }
 
@@ -425,9 +468,12 @@ static const char format_sql[] = "SELECT v FROM #_words_config WHERE k = 'versio
 static const char record_sql[] = "SELECT block FROM #_words_data WHERE id = ?";
 static const char pages_sql[] =
     "SELECT block, id FROM #_words_data WHERE id BETWEEN ? AND ? ORDER BY id";
-/* The last page whose first word is not behind this one; the lowest bit of its number is a mark. */
+/* The last page whose first word is not behind this one, and the first page whose first word is;
+ * the lowest bit of their numbers is a mark. */
 static const char page_sql[] =
     "SELECT pgno >> 1 FROM #_words_idx WHERE segid = ? AND term <= ? ORDER BY term DESC LIMIT 1";
+static const char end_sql[] =
+    "SELECT pgno >> 1 FROM #_words_idx WHERE segid = ? AND term > ? ORDER BY term LIMIT 1";
 
 struct words_lists {
     const struct corpus *corpus;
@@ -492,6 +538,25 @@ static int64_t page_id(const struct doclist_part *part, int64_t page)
     return (part->id << PART_SHIFT) + page;
 }
 
+/* Makes room for the rest of a list that continues on the next page: it ends on the page before the
+ * one that begins with a later word. The numbers of pages are not trusted. */
+static bool reserve_list(const struct words_lists *l, const struct doclist_part *part,
+                         struct doclist *d, int64_t page, struct error *e)
+{
+    enum { MOST_PAGES = 1024, PAGE_BYTES = 4096, QUESTION_WORDS = 8 };
+    int64_t end = part->last + 1;
+    struct query q =
+        corpus_query(l->corpus, e, end_sql, "ib", part->id, (const void *)d->word, d->word_len);
+    if (!query_number(&q, &end))
+        return false;
+    int64_t pages = end <= page ? 0 : end - page < MOST_PAGES ? end - page : MOST_PAGES;
+    size_t bytes = (size_t)pages * PAGE_BYTES;
+    vec_reserve_large(&d->out->items, d->out->items.len + bytes / ENTRY_BYTES);
+    if (d->places->bytes.len + bytes > d->places->bytes.cap)
+        vec_reserve_large(&d->places->bytes, QUESTION_WORDS * (d->places->bytes.len + bytes));
+    return true;
+}
+
 static bool read_pages(const struct words_lists *l, const struct doclist_part *part,
                        struct doclist *d, enum doclist_step *step, struct error *e)
 {
@@ -504,15 +569,18 @@ static bool read_pages(const struct words_lists *l, const struct doclist_part *p
         page = part->first;
     *step = page <= part->last ? DOCLIST_MORE : DOCLIST_DAMAGED;
     q = corpus_query(l->corpus, e, pages_sql, "ii", page_id(part, page), page_id(part, part->last));
-    for (; *step == DOCLIST_MORE && page <= part->last && query_next(&q); page++) {
+    bool ok = true;
+    for (; ok && *step == DOCLIST_MORE && page <= part->last && query_next(&q); page++) {
         size_t len;
         const uint8_t *bytes = block(&q, &len);
-        bool next = sqlite3_column_int64(q.handle, 1) == page_id(part, page);
+        bool next = sqlite3_column_int64(q.handle, 1) == page_id(part, page), listed = d->listed;
         *step = next ? doclist_read(d, bytes, len) : DOCLIST_DAMAGED;
+        if (*step == DOCLIST_MORE && d->listed && !listed)
+            ok = reserve_list(l, part, d, page, e);
     }
     if (*step == DOCLIST_MORE)
         *step = page > part->last && d->left == 0 ? DOCLIST_END : DOCLIST_DAMAGED;
-    return query_end(&q);
+    return query_end(&q) && ok;
 }
 
 bool words_list_read(const struct words_lists *l, const char *word, bool open, struct postings *out,
