@@ -298,7 +298,7 @@ PROVOKE(MESSAGE_NOT_SENT)
     scene_say(s, "/compact");
     screen_tells(s, "compacted");
     scene_say(s, "/pin 1");
-    screen_tells(s, "The message is no longer sent to the model, so it cannot be pinned.");
+    screen_tells(s, "There is no message of yours of that number in what the model is sent.");
 }
 
 /* Anything but zero. */
