@@ -410,6 +410,7 @@ static int set_up(void **state)
     (void)state;
     stage_set_up(steps, 48, 30);
     seen_by(&person);
+    free(host.inserted); /* of a stage that this one replaces */
     memset(&host, 0, sizeof host);
     clock_replace(wall_ms, mono_ms);
     memcpy(the.session.id, "here", sizeof "here");
@@ -432,6 +433,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     free(host.inserted);
+    host.inserted = NULL;
     return stage_tear_down(state);
 }
 

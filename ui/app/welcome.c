@@ -28,18 +28,18 @@ enum {
 
 struct mark {
     struct errand errand;
-    bool sent; /* it is made; else it is looked for */
+    char *state; /* the directory */
+    bool sent;   /* it is made; else it is looked for */
     bool missing;
 };
 
 static void run_mark(struct errand *e)
 {
     struct mark *m = (struct mark *)e;
-    auto_free char *state = paths_dir(PATHS_STATE);
-    auto_free char *path = paths_join(state, "welcomed");
+    auto_free char *path = paths_join(m->state, "welcomed");
     struct error fault;
     m->missing = access(path, F_OK) != 0;
-    if (m->sent && (!paths_make_dir(state, &fault) || !paths_write_file(path, "", 0, &fault)))
+    if (m->sent && (!paths_make_dir(m->state, &fault) || !paths_write_file(path, "", 0, &fault)))
         log_line(LOG_INFO, "%s", fault.text); /* the hint comes once more */
 }
 
@@ -54,6 +54,7 @@ static void took_mark(struct app *app, struct errand *e)
 
 static void release_mark(struct errand *e)
 {
+    free(((struct mark *)e)->state);
     free(e);
 }
 
@@ -61,6 +62,7 @@ static void start_mark(struct app *app, bool sent)
 {
     struct mark *m = mem_alloc(sizeof *m);
     *m = (struct mark){.errand = {.run = run_mark, .done = took_mark, .release = release_mark},
+                       .state = paths_dir(PATHS_STATE),
                        .sent = sent};
     errand_start(app->errands, &m->errand);
 }
