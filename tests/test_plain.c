@@ -167,7 +167,7 @@ PLAY_IF(capability_store(), a_rewind_is_told, "=says Answer A.", "=says Answer B
         "=then The conversation was not rewound.", "=then Answer B.",
         "=then no message of yours with that number", "=then no message of yours with that number",
         "=then rewound", "=then second", "=then Your message was:\nsecond", "=then Answer C.",
-        "=then Session: ", "=then (3 turns)");
+        "=then Session: ", "=then (2 turns)");
 
 PLAY_IF(capability_compaction(), a_compaction_is_told,
         "=pipe none|/compact handof\n/compact\n/uncompact\n", "=then Did you mean handoff?",
