@@ -101,6 +101,7 @@ TEST(files_are_taken_back_and_that_is_undone)
     surface_ask(engine, "Hello");
     turn_writes("a", "one\n2\n");
     turn_writes("./a", "one\n2\n3\n");
+    turn_writes("a", "one\n2\n3\n"); /* the log has no change of it */
     turn_writes("sub/new", "n\n");
     assert_string_equal(changes(), ""); /* nothing was rewound */
     rewind_to(2);

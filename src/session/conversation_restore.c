@@ -95,7 +95,9 @@ static bool find_point(struct conversation *c, struct trace *t, struct error *e)
     return ok;
 }
 
-static void add_change(struct trace *t, const char *path, struct event *ev)
+/* `content`: that was written, if it is known. The log keeps no change where a file had it already.
+ */
+static void add_change(struct trace *t, const char *path, const char *content, struct event *ev)
 {
     AUTO(buf_release) struct buf why = BUF_INIT;
     AUTO(file_present_release) struct file_present now = {.text = BUF_INIT};
@@ -113,6 +115,10 @@ static void add_change(struct trace *t, const char *path, struct event *ev)
         vec_push(&t->files, new);
     }
     struct traced *f = &t->files.items[i];
+    const struct file_change *last = f->changes.len > 0 ? &vec_last(&f->changes)->change : NULL;
+    if (!ev->change.after && content && last && last->after && last->line == 0 &&
+        strcmp(last->after, content) == 0)
+        return;
     vec_push(&f->changes, ev);
     f->newer = f->newer || (ev->type == EVENT_TOOL_EXECUTION_COMPLETED && ev->seq > t->rewound);
 }
@@ -147,7 +153,7 @@ static void add_call(struct trace *t, struct event *ev)
     bool runs = !tool || tool->source == &tool_source_mcp ||
                 (tool->class == TOOL_EXECUTE && strcmp(call->name, tool_task_stop.spec.name) != 0);
     if (writes && path && !ev->flag)
-        add_change(t, path, ev);
+        add_change(t, path, json_get_string(args, "content"), ev);
     else if (!writes && runs && ev->seq < t->rewound)
         add_command(t, "", command ? command : call->name);
 }
@@ -163,7 +169,7 @@ static bool trace_event(void *trace, const struct event *ev)
     if (ev->type == EVENT_TOOL_EXECUTION_COMPLETED)
         add_call(t, kept);
     else if (ev->type == EVENT_FILE_RESTORED)
-        add_change(t, ev->name, kept);
+        add_change(t, ev->name, NULL, kept);
     else if (ev->type == EVENT_TURN_STARTED && ev->origin == INPUT_COMMAND && ev->seq < t->rewound)
         add_command(t, COMMAND_CALL, ev->text);
     return true;
