@@ -7,8 +7,11 @@
 #include "index/transcripts.h"
 #include "memory/memory.h"
 #include "session/catalog.h"
+#include "session/health.h"
 #include "session/memory_sink.h"
+#include "store/health.h"
 #include "store/sql.h"
+#include "tests/damage.h"
 #include "tests/fault_vfs.h"
 #include "tests/import_case.h"
 #include "tests/suite.h"
@@ -114,6 +117,26 @@ TEST(test_a_deleted_session_does_not_come_back)
     assert_int_equal(rename(support_path(PLACE "a.jsonl"), support_path(PLACE "z.jsonl")), 0);
     import_case_scan(NULL);
     assert_int_equal(number("SELECT count(*) FROM session"), 1);
+}
+
+/* Also where the database was damaged and saved. */
+TEST(test_a_recovered_database_knows_what_it_has_and_what_was_deleted)
+{
+    const struct recovery_help help = {.index = damage_index, .extensions = health_extensions};
+    struct recovery r;
+    write_turns(PLACE "a.jsonl", "a", 0, 2);
+    write_turns(PLACE "b.jsonl", "b", 0, 2);
+    import_case_scan(NULL);
+    assert_ok(transcripts_delete(import_case_store, session_of("question 0 of a"), &e), e);
+    store_close(import_case_store);
+    import_case_store = NULL;
+    assert_ok(health_recover(support_path("tiro.db"), &r, &help, &e), e);
+    assert_ok(store_open(r.recovered, STORE_READ_WRITE, &import_case_store, &e), e);
+    recovery_release(&r);
+    write_turns(PLACE "b.jsonl", "b", 2, 3);
+    assert_int_equal(import_case_scan(NULL).messages, 2);
+    assert_int_equal(number("SELECT count(*) FROM session"), 1);
+    assert_int_equal(number("SELECT sum(messages) FROM session"), 6);
 }
 
 static int64_t remembered(struct memory_sink *sink)

@@ -13,6 +13,8 @@
 #include "import/private.h"
 #include "import/text.h"
 #include "knowledge/package.h"
+#include "store/health.h"
+#include "store/salvage.h"
 
 enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500, CHUNK_BYTES = 65536 };
 
@@ -522,3 +524,51 @@ bool import_survey(struct store *s, const struct import_options *o, struct impor
         ok = add_earlier(s, &out->sources.items[i], e);
     return ok;
 }
+
+/* --- what a damaged database still has -------------------------------------------------------- */
+
+static bool check(struct store *s, bool thorough, struct health *out)
+{
+    int64_t count = 0;
+    (void)thorough;
+    return health_count(s, "SELECT count(*) FROM import_conversation", &count, out);
+}
+
+static const struct salvage_shape shapes[] = {
+    {"foreign_talk", "number, source, id, session, stamp, tip, messages, response, open, deleted",
+     "ntttiiiiii", false},
+    {"foreign_message", "key, conversation, seq, digest", "niii", false},
+    {0},
+};
+static const char *const no_indexes[] = {NULL};
+
+static const char choose_sql[] =
+    "DELETE FROM found.foreign_talk WHERE free OR NOT whole;"
+    "DELETE FROM found.foreign_message WHERE free OR NOT whole;";
+
+#define LOST                                                                                       \
+    "(SELECT number FROM import_conversation WHERE NOT deleted AND session <> ''"                  \
+    " AND session NOT IN (SELECT id FROM session))"
+
+/* A conversation whose session is lost comes again with the next scan. */
+static bool recover(struct store *to, struct recovery *out, struct error *e)
+{
+    (void)out;
+    return store_exec(to,
+                      "INSERT OR IGNORE INTO import_conversation SELECT row, plain(source),"
+                      " plain(id), plain(session), stamp, tip, messages, response, open, deleted"
+                      " FROM found.foreign_talk WHERE plain(source) IS NOT NULL"
+                      " AND plain(id) IS NOT NULL AND plain(session) IS NOT NULL;"
+                      "INSERT OR IGNORE INTO import_message SELECT row, conversation, seq, digest"
+                      " FROM found.foreign_message;"
+                      "DELETE FROM import_message WHERE conversation IN " LOST
+                      ";"
+                      "DELETE FROM import_conversation WHERE number IN " LOST,
+                      e);
+}
+
+const struct store_extension import_extension = {.check = check,
+                                                 .shapes = shapes,
+                                                 .indexes = no_indexes,
+                                                 .choose = choose_sql,
+                                                 .recover = recover};

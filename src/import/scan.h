@@ -59,4 +59,7 @@ bool import_scan(struct store *s, const struct text_list *paths, const struct im
 bool import_survey(struct store *s, const struct import_options *o, struct import_report *out,
                    struct error *e);
 
+/* Recovers what a damaged database still knows of imports, so that nothing comes twice or back. */
+extern const struct store_extension import_extension;
+
 #endif

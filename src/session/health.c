@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "import/scan.h"
 #include "index/transcripts.h"
 #include "knowledge/corpora.h"
 #include "knowledge/graph.h"
@@ -24,8 +25,9 @@
 #include "store/sessions.h"
 #include "store/store.h"
 
-const struct store_extension *const health_extensions[] = {
-    &memory_extension, &learned_extension, &graph_extension, &corpora_extension, NULL};
+const struct store_extension *const health_extensions[] = {&memory_extension, &learned_extension,
+                                                           &graph_extension,  &corpora_extension,
+                                                           &import_extension, NULL};
 
 void health_report(const char *path, bool thorough, struct health_report *out)
 {
