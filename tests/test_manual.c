@@ -276,6 +276,7 @@ static bool is_other(const char *option)
                                          "--disable-session-compaction",
                                          "--disable-memory-store",
                                          "--text",
+                                         "--list",
                                          "--preview"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(option, others[i]) == 0)
