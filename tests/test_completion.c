@@ -120,8 +120,8 @@ TEST(bash_knows_the_tables)
     assert_bash("tiro completion ", "bash\nzsh\nfish\n");
     assert_bash("tiro completion bash ", "");
     assert_bash("tiro config set ui.th", "ui.theme\n");
-    assert_bash("tiro config set keys.se",
-                "keys.send\nkeys.sessions\nkeys.session_read\n"
+    assert_bash("tiro config set keys.session",
+                "keys.sessions\nkeys.session_read\n"
                 "keys.session_fork\nkeys.session_rename\n"
                 "keys.session_label\nkeys.session_archive\nkeys.session_archived\n"
                 "keys.session_project\nkeys.session_export\nkeys.session_delete\n");
