@@ -64,7 +64,8 @@ struct import_counts import_case_scan(const char *path)
         if (report.sources.items[i].files > 0) {
             assert_int_equal(counts.files, 0);
             counts = report.sources.items[i];
-            counts.name = counts.label = counts.places = counts.kinds = NULL;
+            counts.name = support_keep(mem_strdup(counts.name));
+            counts.label = counts.places = counts.kinds = NULL;
         }
     import_report_release(&report);
     vec_release(&paths.items);
