@@ -254,7 +254,7 @@ TEST(test_a_stopped_scan_goes_on)
     assert_err(import_scan(import_case_store, NULL, &o, &report, &e), e, ERR_INTERRUPTED);
     import_report_release(&report);
     int64_t kept = number("SELECT count(*) FROM import_message");
-    assert_true(kept > 1000);
+    assert_true(kept > 0 && kept < 2 * TURNS); /* a transaction ends by time, too */
     struct import_counts counts = import_case_scan(NULL);
     assert_int_equal(counts.messages, 2 * TURNS - kept);
     assert_int_equal(number("SELECT sum(messages) FROM session"), 2 * TURNS);
