@@ -76,8 +76,7 @@ TEST(tool_calls)
     scene_queue(.tool_name = "write_file",
                 .tool_args = "{\"path\":\"trip.txt\",\"content\":\"nights: 2\\nroom: west\\n\"}");
     scene_queue(.tool_name = "search_files", .tool_args = "{\"pattern\":\"breakfast\"}");
-    scene_queue(.tool_name = "run_command",
-                .tool_args = "{\"command\":\"seq 96 100; exit 3\"}");
+    scene_queue(.tool_name = "run_command", .tool_args = "{\"command\":\"seq 96 100; exit 3\"}");
     scene_queue(.text = "The file is changed; the check found no such room.");
     struct screen *s = scene_open(24, 80, full);
     act(s, "two nights, please<enter>", "wants to write (write_file)", "a allow once");

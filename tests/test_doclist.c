@@ -211,9 +211,8 @@ static struct buf page_at(int64_t id)
 
 static void put_page(int64_t id, const struct buf *page)
 {
-    struct query q =
-        sql_query(store, &e, "UPDATE memory_words_data SET block = ?2 WHERE id = ?1", "ib", id,
-                  (const void *)page->data, page->len);
+    struct query q = sql_query(store, &e, "UPDATE memory_words_data SET block = ?2 WHERE id = ?1",
+                               "ib", id, (const void *)page->data, page->len);
     must(query_run(&q));
 }
 

@@ -27,14 +27,15 @@ FIXTURE(import_case_set_up, import_case_tear_down);
     ITEM("{'type':'message','role':'developer','content':[{'type':'input_text','text':'rules'}]}") \
     SAID("<environment_context>the machine</environment_context>")                                 \
     "{'timestamp':'2026-03-01T10:00:00Z','type':'turn_context','payload':{'model':'gpt-5'}}"       \
-    "\n" SAID("Where is the tax rate kept?") EVENT(                                                \
-        "{'type':'user_message','message':'Where is the tax rate kept?'}")                         \
-        ITEM("{'type':'reasoning','summary':[],'encrypted_content':'xyz'}") ITEM(                  \
-            "{'type':'function_call','name':'shell','arguments':'{\\'cmd\\':\\'ls\\'}',"   \
-            "'call_id':'c1'}")                                                                     \
-            ITEM("{'type':'function_call_output','call_id':'c1','output':'tax.c'}")                \
-                COUNT("100", "5") ANSWER("In src/tax.c.")                                          \
-                    EVENT("{'type':'agent_message','message':'In src/tax.c.'}") COUNT("200", "7")
+    "\n" SAID("Where is the tax rate kept?")                                                       \
+        EVENT("{'type':'user_message','message':'Where is the tax rate kept?'}")                   \
+            ITEM("{'type':'reasoning','summary':[],'encrypted_content':'xyz'}") ITEM(              \
+                "{'type':'function_call','name':'shell','arguments':'{\\'cmd\\':\\'ls\\'}',"       \
+                "'call_id':'c1'}")                                                                 \
+                ITEM("{'type':'function_call_output','call_id':'c1','output':'tax.c'}")            \
+                    COUNT("100", "5") ANSWER("In src/tax.c.")                                      \
+                        EVENT("{'type':'agent_message','message':'In src/tax.c.'}")                \
+                            COUNT("200", "7")
 
 #define TALK_LINES                                                                                 \
     "user: Where is the tax rate kept?", "call shell {\"cmd\":\"ls\"}", "result shell: tax.c",     \

@@ -170,7 +170,7 @@ TEST(test_a_long_text_has_a_foot)
     assert_drawn(40, 4, " Fruit / e\n Apple   red and round\n Banana  yellow\n 1/3\n");
 }
 
-/* Of each kind of list, what F1 says about it. */
+/* F1's words about each kind of list. */
 TEST(test_keys_are_as_the_help_says)
 {
     static const struct {

@@ -265,7 +265,7 @@ TEST(the_era_of_a_command_is_remembered)
     assert_int_equal(count_starts(), 5);
 }
 
-/* What is remembered of a program that is another one by now costs no server. */
+/* A remembered era of a program that has changed since is wrong, and costs no server. */
 TEST(a_wrong_memory_of_an_era_is_mended)
 {
     static const char *const words[] = {"modern", "legacy"};

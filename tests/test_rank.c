@@ -468,7 +468,7 @@ static double expect_no_visit(void *context, const struct rank_entry *entry)
     return HUGE_VAL;
 }
 
-/* Those of talks without an entry at the floor, too, which are computed in whole numbers. */
+/* Also in talks without an entry at the floor, whose bounds are computed in whole numbers. */
 TEST(bounds_of_talks_are_true)
 {
     uint64_t seed = support_seed();

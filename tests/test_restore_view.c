@@ -9,7 +9,8 @@
     "{'path':'src/a.c','state':'ready','added':1,'removed':2,"                                     \
     "'difference':'@@ -1,2 +1 @@\\n-old\\n-line\\n+new\\n'}"
 #define LIST                                                                                       \
-    "{'files':[" READY ",{'path':'new.txt','state':'ready','removes':true,'added':0,'removed':7}," \
+    "{'files':[" READY                                                                             \
+    ",{'path':'new.txt','state':'ready','removes':true,'added':0,'removed':7},"                    \
     "{'path':'mine','state':'changed','added':3,'removed':3},"                                     \
     "{'path':'big','state':'lost','added':0,'removed':0,'why':'the log lost it'}],"                \
     "'commands':['make install']}"
@@ -33,9 +34,9 @@ static int set_up(void **state)
 BEFORE_ALL(support_utf8);
 FIXTURE(set_up, stage_tear_down);
 
-PLAY(each_file_stands_with_what_it_would_get, "4 files", "src/a.c", "+1 -2",
-     "new.txt · is removed", "mine · changed meanwhile", "big · not covered",
-     "not covered: make install", "a take back all", "=sizes");
+PLAY(each_file_stands_with_what_it_would_get, "4 files", "src/a.c", "+1 -2", "new.txt · is removed",
+     "mine · changed meanwhile", "big · not covered", "not covered: make install",
+     "a take back all", "=sizes");
 PLAY(a_file_unfolds_its_difference, "!-old", "><enter>", "-old", "+new", "><enter>", "!-old",
      ">jjj<enter>", "the log lost it");
 PLAY(all_are_taken_back, ">a", "?session/restore file=\"\"",

@@ -248,9 +248,8 @@ TEST(deltas_make_the_answer)
 
 TALE(messages_are_selected_and_show_their_numbers, "=exchange 1 one|\n a\t\x1b ",
      "=exchange 11 two|b", "=rewound 21 11", "!you ·", "=upward", "=selected 11 b",
-     "you · 1\n│ one\n\ntiro · 1\n", "\nyou\n│ two\n\ntiro\n› b", "=upward",
-     "=selected 11 two", "=upward", "=selected 1 \n a\t\x1b ", "=downward",
-     "=selected 11 two");
+     "you · 1\n│ one\n\ntiro · 1\n", "\nyou\n│ two\n\ntiro\n› b", "=upward", "=selected 11 two",
+     "=upward", "=selected 1 \n a\t\x1b ", "=downward", "=selected 11 two");
 
 TALE(complete_text_wins_over_deltas, "=asks 1 q", "=delta onetwo", "=text 2 one", "=text 3 two",
      "=is \nyou\n│ q\n\ntiro\n  one\n\n  two\n");

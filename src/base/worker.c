@@ -370,7 +370,8 @@ static void work(struct worker *w)
 {
     const struct wakeup wakeup = {.fd = mailbox_fd(w->box), .go_on = job_goes_on, .context = w};
     for (;;) {
-        bool ends = worker_ends(w); /* asked first: all jobs of before the end are in the box then */
+        /* Asked first: all jobs of before the end are in the box then. */
+        bool ends = worker_ends(w);
         take_waiting(w);
         if (w->waiting.len > 0) {
             struct job *job = w->waiting.items[0];

@@ -50,8 +50,7 @@ static const char *parent_of(const struct json *v)
     return parent ? parent : json_get_string(v, "logicalParentUuid");
 }
 
-/* What a person said; not results of tools, or what the program wrote. Appends nothing for those.
- */
+/* Appends the words of a person; nothing for results of tools and words of the program. */
 static void add_said(struct buf *out, const struct json *v)
 {
     static const char *const flags[] = {"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"};

@@ -68,7 +68,7 @@ static struct usage usage_of(const struct json *tokens)
                           .cached = input < 0 ? -1 : read};
 }
 
-/* What was said or answered before a call or the end; `m` has it all but its id and text. */
+/* Gives the text before a call or before the end; `m` has everything but its id and text. */
 static bool give_text(struct import_sink *k, struct import_message *m, struct buf *text,
                       const char *key, size_t number, struct error *e)
 {

@@ -486,7 +486,7 @@ bool import_scan(struct store *s, const struct text_list *paths, const struct im
     return scan(&whole, paths, e);
 }
 
-/* What was stored and not understood at earlier readings. */
+/* Counts of earlier readings: conversations, messages, records that were not understood. */
 static bool add_earlier(struct store *s, struct import_counts *c, struct error *e)
 {
     AUTO(buf_release) struct buf kinds = BUF_INIT;

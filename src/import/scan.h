@@ -15,7 +15,7 @@
 
 enum import_results { IMPORT_RESULTS_SHORT, IMPORT_RESULTS_NONE, IMPORT_RESULTS_WHOLE };
 
-/* Of one source. */
+/* Counts of one source. */
 struct import_counts {
     char *name, *label;
     char *places;          /* of import_survey(): those that are there, a line each; NULL: none */
@@ -54,7 +54,7 @@ struct import_options {
 bool import_scan(struct store *s, const struct text_list *paths, const struct import_options *o,
                  struct import_report *out, struct error *e);
 
-/* What is there, without reading it: files, bytes and the newest of each source; and of earlier
+/* The survey reads no file: files, bytes and the newest of each source; and of earlier
  * readings the conversations and messages, and what was not understood. */
 bool import_survey(struct store *s, const struct import_options *o, struct import_report *out,
                    struct error *e);

@@ -96,7 +96,7 @@ struct import_message {
     enum role role;   /* USER, ASSISTANT, TOOL (a result; id may be NULL, then call_id) */
     const char *text; /* NULL: none. A message without text or calls is passed over */
     int64_t ms;       /* 0: not known */
-    /* Of an answer: */
+    /* Members of an answer: */
     const char *response; /* lines of one response have the same: they are one model call, whose
                              usage counts once; NULL: each is one */
     const char *model;
@@ -104,7 +104,7 @@ struct import_message {
     double cost;        /* USD; negative: unknown */
     const struct import_call *calls;
     size_t call_count;
-    /* Of a result: */
+    /* Members of a result: */
     const char *call_id, *tool;
     bool failed;
 };

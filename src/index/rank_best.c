@@ -279,7 +279,7 @@ static void add_word(struct reader *r, size_t word, struct talk *to)
     move_head(r, word, (size_t)(p - list->items.items));
 }
 
-/* Of a talk's sums, words and counts. */
+/* The sums, words and counts of a talk. */
 static size_t talk_bytes(size_t terms)
 {
     return (WIDTH + terms) * sizeof(uint64_t) + (terms + 1) * WIDTH * sizeof(uint16_t);

@@ -464,7 +464,8 @@ char *conversation_keep_images(void *conversation, const char *tool, const struc
             continue;
         }
         auto_free char *path = image.path, *type = image.media_type;
-        if (!image_file_facts(path, &facts) || !image_fits(c, tool, &facts, (int)json_len(images), &e)) {
+        if (!image_file_facts(path, &facts) ||
+            !image_fits(c, tool, &facts, (int)json_len(images), &e)) {
             unlink(path);
             continue;
         }

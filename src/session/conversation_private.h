@@ -193,7 +193,7 @@ void conversation_leave_directory(struct conversation *c);
  * answered about trust in the project meanwhile. */
 void conversation_start_servers(struct conversation *c);
 
-/* What the person at the engine's surface answers, unless a session's client says less. */
+/* The questions that the engine's surface can ask, unless a session's client can ask fewer. */
 unsigned conversation_elicits(const struct conversation *c);
 /* Resolves a directory that a request names (NULL stays NULL); the caller frees. */
 bool conversation_find_directory(const char *given, char **resolved, struct error *e);

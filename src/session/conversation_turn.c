@@ -533,8 +533,7 @@ static bool start(struct conversation *c, const char *input, const char *attachm
     if (kept) {
         /* A program that runs one turn and ends would only interrupt the call. */
         bool stays = c->engine->options.can_ask || c->engine->options.serves;
-        c->title_due = stays && !c->journal.info.title_set &&
-                       c->journal.history.rewound.len == 0 &&
+        c->title_due = stays && !c->journal.info.title_set && c->journal.history.rewound.len == 0 &&
                        (c->journal.info.turns == 1 || c->title_due) &&
                        strcmp(config_string(c->config, CONFIG_SESSION_TITLES), "model") == 0;
         conversation_project(c);

@@ -84,7 +84,7 @@ static void refresh(struct browser *b)
     browser_ask(b, &operation_session_changes, NULL, take_list);
 }
 
-/* Of several files, says the first that was not taken back. */
+/* Names the first of several files that was not taken back. */
 static const char *done(struct browser *b, struct operation_answer *a)
 {
     const struct session_files *list = a->result;
