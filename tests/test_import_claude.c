@@ -39,6 +39,12 @@ TEST(test_a_transcript_becomes_a_session)
     assert_int_equal(s->created_ms, 1772359200000);
     assert_int_equal(s->updated_ms, 1772359262000);
     session_list_release(&all);
+    for (size_t i = 0; i < 2; i++) { /* its source can be searched for */
+        const struct session_filter filter = {.text = i == 0 ? "imported:cl" : "imported:codex"};
+        assert_ok(sessions_list(import_case_store, &filter, &all, NULL, &e), e);
+        assert_int_equal(all.items.len, i == 0 ? 1 : 0);
+        session_list_release(&all);
+    }
 }
 
 TEST(test_to_read_it_again_adds_nothing)

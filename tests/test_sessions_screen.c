@@ -428,6 +428,16 @@ static void begin_with_long_ones(void)
     give_list(3);
 }
 
+TEST(test_an_imported_session_names_its_source)
+{
+    begin("");
+    struct session_info info = info_of(1, "Tax");
+    info.imported = mem_strdup("claude");
+    info.labels = mem_strdup("fruit");
+    add(info);
+    play("=give 1", "=width 99", "=line 1|Tax|imported:claude #fruit");
+}
+
 TEST(test_long_titles_leave_room_for_the_columns)
 {
     begin_with_long_ones();

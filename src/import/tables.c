@@ -315,8 +315,9 @@ static bool give_hermes(struct import_sink *k, const struct query *q, struct err
 static bool read_hermes(struct import_sink *k, struct import_file *f, struct error *e)
 {
     static const struct tables hermes = {
-        "SELECT id, NULL, title, cwd, model, CAST(started_at * 1000 AS INTEGER), (SELECT max(m.id) "
-        "FROM messages m WHERE m.session_id = sessions.id) FROM sessions ORDER BY started_at, id",
+        "SELECT id, NULL, title, cwd, model, CAST(started_at * 1000 AS INTEGER), (SELECT "
+        "CAST(max(timestamp) * 1000 AS INTEGER) FROM messages WHERE session_id = sessions.id) FROM "
+        "sessions ORDER BY started_at, id",
         "SELECT id, role, CASE WHEN substr(CAST(content AS BLOB), 1, 1) = x'00' THEN "
         "CAST(substr(CAST(content AS BLOB), 2) AS TEXT) ELSE content END, CAST(timestamp * 1000 AS "
         "INTEGER), tool_calls, "

@@ -146,7 +146,7 @@ bool sessions_get(struct store *s, const char *id, struct session_info *out, str
 
 /* ---- listing ---- */
 
-/* `text` NULL: every row matches. */
+/* `text` NULL: every row matches. An imported session also has the text "imported:SOURCE". */
 static bool matches(const struct query *q, const char *text)
 {
     static const int columns[] = {AT_title,     AT_last_line, AT_labels,
@@ -156,7 +156,9 @@ static bool matches(const struct query *q, const char *text)
         if (value && *value && utf8_contains_folded(value, text))
             return true;
     }
-    return !text;
+    const char *source = (const char *)sqlite3_column_text(q->handle, AT_imported);
+    auto_free char *mark = text && source ? mem_printf("imported:%s", source) : NULL;
+    return !text || (mark && utf8_contains_folded(mark, text));
 }
 
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,

@@ -30,8 +30,8 @@ enum session_state { SESSION_ANY, SESSION_LIVE, SESSION_ARCHIVED };
 
 /* Which sessions a listing shows; all zero: every session. */
 struct session_filter {
-    const char *text;  /* is in title (or draft, without a title), directory, model, labels or last
-                          line, case folded; NULL: any */
+    const char *text;  /* is in title (or draft, without a title), directory, model, labels, last
+                          line or "imported:SOURCE", case folded; NULL: any */
     const char *label; /* NULL: any */
     const char *directory; /* where the session was begun; NULL: any */
     const char *project;   /* it was begun there or below; NULL: anywhere */

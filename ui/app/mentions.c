@@ -447,8 +447,10 @@ static void add_details(struct buf *out, const struct attach_look *look)
         else
             buf_addf(out, ngettext("%zu line", "%zu lines", lines), lines);
         buf_addf(out, "%s %s ", look->cut ? "+" : "", dot);
-        format_short(out, (look->bytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN);
-        buf_addf(out, " %s", _("tokens"));
+        AUTO(buf_release) struct buf count = BUF_INIT;
+        unsigned long tokens = (unsigned long)(look->bytes + BYTES_PER_TOKEN - 1) / BYTES_PER_TOKEN;
+        format_short(&count, (int64_t)tokens);
+        buf_addf(out, ngettext("%s token", "%s tokens", tokens), count.data);
     }
 }
 
