@@ -100,6 +100,22 @@ TEST(test_events_of_copilot)
                                              "result bash: tax.c", "user: Open it.", NULL});
 }
 
+TEST(test_two_texts_with_one_id_are_two_messages)
+{
+    static const char events[] =
+        EVENT("e1", "session.start", "{'sessionId':'a','copilotVersion':'1.0'}")
+            EVENT("e2", "user.message", "{'content':'One.'}")
+                EVENT("e2", "user.message", "{'content':'Two.'}")
+                    EVENT("e2", "user.message", "{'content':'One.'}")
+                        EVENT("e3", "user.message", "{'content':'Three.'}");
+    import_case_write(EVENTS, events);
+    assert_int_equal(import_case_scan(NULL).messages, 3);
+    import_case_write("copy/events.jsonl", events);
+    assert_int_equal(import_case_scan("copy").messages, 0);
+    import_case_expect((const char *const[]){"== One. |  |  | copilot", "user: One.", "user: Two.",
+                                             "user: Three.", NULL});
+}
+
 TEST(test_the_history_of_aider)
 {
     import_case_write(

@@ -691,8 +691,14 @@ static bool add(struct import_sink *k, const struct import_message *m, struct er
         k->copied_seq = there.seq;
         return true;
     }
+    if (there.found && there.seq <= k->cursor && there.digest != digest && !is_dead(k, there.seq)) {
+        /* It does not replace a message that came before it, but is another one with its id. */
+        key = (int64_t)mem_hash((uint64_t)key, &digest, sizeof digest);
+        if (!find_message(k, key, &there, e))
+            return false;
+    }
     if (there.found && there.digest == digest && !is_dead(k, there.seq)) {
-        k->cursor = there.seq;
+        k->cursor = there.seq > k->cursor ? there.seq : k->cursor;
         return true;
     }
     k->counts->messages++;
