@@ -12,7 +12,7 @@
 #include "tests/model_server.h"
 #include "tests/support.h"
 
-enum { SURFACE_MS = 10000 }; /* of every wait */
+#define SURFACE_MS (10000 * support_patience()) /* of every wait */
 
 /* For cmocka_unit_test_setup_teardown(): a fresh home, a scripted server in OPENAI_BASE_URL, the
  * default configuration. */
