@@ -34,9 +34,8 @@ static void know_all(void)
 
 static void finish_errand(void)
 {
-    struct errand *e;
-    while (!(e = mailbox_pop(errands_back(app.errands))))
-        usleep(1000);
+    struct errand *e = mailbox_wait(errands_back(app.errands), 10000 * support_patience());
+    assert_non_null(e);
     errand_finish(&app, e);
 }
 
