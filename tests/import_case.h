@@ -19,7 +19,7 @@ extern struct import_options import_case_options;
  * directory, whose folders are made. */
 void import_case_copy(const char *fixture, const char *to);
 
-/* The same of a text: each ' becomes ". */
+/* Writes a text to such a path; each ' in the text becomes ". */
 void import_case_write(const char *to, const char *text);
 void import_case_append(const char *to, const char *text);
 
