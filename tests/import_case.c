@@ -1,5 +1,6 @@
 #include "tests/import_case.h"
 
+#include <sqlite3.h>
 #include <sys/stat.h>
 
 #include "base/paths.h"
@@ -50,6 +51,16 @@ void import_case_append(const char *to, const char *text)
     assert_non_null(f);
     fputs(support_json(text), f);
     assert_int_equal(fclose(f), 0);
+}
+
+void import_case_sql(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    char *fault = NULL;
+    assert_int_equal(sqlite3_open(place(path), &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &fault) != SQLITE_OK)
+        fail_msg("%s", fault);
+    sqlite3_close(db);
 }
 
 struct import_counts import_case_scan(const char *path)
@@ -133,4 +144,12 @@ void import_case_expect(const char *const *lines)
     for (size_t i = 0; lines[i]; i++)
         buf_addf(&expected, "%s\n", lines[i]);
     assert_string_equal(import_case_text(), expected.data);
+}
+
+void import_case_read(const char *path, const char *name, const char *const *lines)
+{
+    struct import_counts counts = import_case_scan(path);
+    assert_string_equal(counts.name, name);
+    assert_int_equal(counts.not_understood, 0);
+    import_case_expect(lines);
 }

@@ -23,6 +23,9 @@ void import_case_copy(const char *fixture, const char *to);
 void import_case_write(const char *to, const char *text);
 void import_case_append(const char *to, const char *text);
 
+/* Runs SQL on a database at such a path, which is made. */
+void import_case_sql(const char *path, const char *sql);
+
 /* Scans a path below the test's directory; NULL: the places of the sources. The counts are those of
  * the source, which must be the only one with files. */
 struct import_counts import_case_scan(const char *path);
@@ -35,5 +38,8 @@ const char *import_case_text(void);
 
 /* import_case_text() must be these lines. */
 void import_case_expect(const char *const *lines);
+
+/* The path belongs to the source of this name, has nothing that is unknown, and gives the lines. */
+void import_case_read(const char *path, const char *name, const char *const *lines);
 
 #endif

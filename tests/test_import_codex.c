@@ -47,8 +47,7 @@ TEST(test_a_rollout_becomes_a_session)
     struct import_counts counts = import_case_scan(NULL);
     assert_string_equal(counts.name, "codex");
     assert_int_equal(counts.not_understood, 0);
-    import_case_expect(
-        (const char *const[]){"== Tax | /home/u/shop | gpt-5 | codex", TALK_LINES, NULL});
+    import_case_expect(TEXTS("== Tax | /home/u/shop | gpt-5 | codex", TALK_LINES));
     struct session_list all;
     struct error e;
     assert_ok(sessions_list(import_case_store, &(struct session_filter){0}, &all, NULL, &e), e);
@@ -69,9 +68,9 @@ TEST(test_the_last_line_waits_until_it_is_whole)
     struct import_counts counts = import_case_scan(NULL);
     assert_int_equal(counts.messages, 1);
     import_case_expect(
-        (const char *const[]){"== Where is the tax rate kept? | /home/u/shop | "
-                              "gpt-5 | codex",
-                              TALK_LINES, "user: Thanks.", NULL});
+        TEXTS("== Where is the tax rate kept? | /home/u/shop | "
+              "gpt-5 | codex",
+              TALK_LINES, "user: Thanks."));
 }
 
 TEST(test_a_fork_brings_only_its_own_words)
@@ -83,11 +82,10 @@ TEST(test_a_fork_brings_only_its_own_words)
     import_case_write(FOLDER "rollout-2026-03-01T12-00-00-cccc.jsonl",
                       META("cccc", ",'forked_from_id':'aaaa'") SAID("And the fee?"));
     import_case_scan(NULL);
-    import_case_expect((const char *const[]){
-        "== Where is the tax rate kept? | /home/u/shop | gpt-5 | codex", TALK_LINES,
-        "== And the discount? | /home/u/shop | gpt-5 | codex", "user: And the discount?",
-        "assistant: In src/discount.c.", "== And the fee? | /home/u/shop |  | codex",
-        "user: And the fee?", NULL});
+    import_case_expect(TEXTS("== Where is the tax rate kept? | /home/u/shop | gpt-5 | codex",
+                             TALK_LINES, "== And the discount? | /home/u/shop | gpt-5 | codex",
+                             "user: And the discount?", "assistant: In src/discount.c.",
+                             "== And the fee? | /home/u/shop |  | codex", "user: And the fee?"));
 }
 
 TEST(test_turns_that_were_rolled_back_are_left_out)
@@ -98,9 +96,9 @@ TEST(test_turns_that_were_rolled_back_are_left_out)
                                   ANSWER("It stays."));
     import_case_scan(NULL);
     import_case_expect(
-        (const char *const[]){"== Where is the tax rate kept? | /home/u/shop | "
-                              "gpt-5 | codex",
-                              TALK_LINES, "user: Keep it.", "assistant: It stays.", NULL});
+        TEXTS("== Where is the tax rate kept? | /home/u/shop | "
+              "gpt-5 | codex",
+              TALK_LINES, "user: Keep it.", "assistant: It stays."));
 }
 
 TEST(test_a_file_that_a_compaction_rewrote_has_what_is_left)
@@ -110,8 +108,8 @@ TEST(test_a_file_that_a_compaction_rewrote_has_what_is_left)
                       "'','replacement_history':[{'type':'message','role':'user','content':[{'type'"
                       ":'input_text','text':'Where?'}]}]}}\n" ANSWER("There."));
     import_case_scan(NULL);
-    import_case_expect((const char *const[]){"== Where? | /home/u/shop |  | codex", "user: Where?",
-                                             "assistant: There.", NULL});
+    import_case_expect(
+        TEXTS("== Where? | /home/u/shop |  | codex", "user: Where?", "assistant: There."));
 }
 
 TEST(test_the_oldest_forms_are_read)
@@ -126,7 +124,6 @@ TEST(test_the_oldest_forms_are_read)
                       "{'type':'message','role':'user','content':[{'type':'input_text','text':"
                       "'Still there?'}]}\n{'record_type':'state'}\n");
     import_case_scan(NULL);
-    import_case_expect((const char *const[]){"== Hello? |  |  | codex", "user: Hello?",
-                                             "assistant: Hello.", "== Still there? |  |  | codex",
-                                             "user: Still there?", NULL});
+    import_case_expect(TEXTS("== Hello? |  |  | codex", "user: Hello?", "assistant: Hello.",
+                             "== Still there? |  |  | codex", "user: Still there?"));
 }

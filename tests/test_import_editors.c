@@ -1,33 +1,13 @@
 /* Histories of Cursor, Copilot CLI and aider. */
-#include <sqlite3.h>
-
 #include "tests/import_case.h"
 #include "tests/suite.h"
 
 FIXTURE(import_case_set_up, import_case_tear_down);
 
-static void run(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    char *fault = NULL;
-    import_case_write(support_text("%s-folder/here", path), "");
-    assert_int_equal(sqlite3_open(support_path(path), &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &fault) != SQLITE_OK)
-        fail_msg("%s", fault);
-    sqlite3_close(db);
-}
-
-static void expect(const char *path, const char *name, const char *const *lines)
-{
-    struct import_counts counts = import_case_scan(path);
-    assert_string_equal(counts.name, name);
-    assert_int_equal(counts.not_understood, 0);
-    import_case_expect(lines);
-}
-
 TEST(test_composers_of_cursor)
 {
-    run("c/state.vscdb",
+    import_case_sql(
+        "c/state.vscdb",
         "CREATE TABLE cursorDiskKV (key TEXT, value BLOB);"
         "INSERT INTO cursorDiskKV VALUES ('composerData:a', "
         "'{\"composerId\":\"a\",\"name\":\"Tax\","
@@ -41,15 +21,16 @@ TEST(test_composers_of_cursor)
         "INSERT INTO cursorDiskKV VALUES ('composerData:o', "
         "'{\"composerId\":\"o\",\"name\":\"Old\","
         "\"conversation\":[{\"bubbleId\":\"x\",\"type\":1,\"text\":\"Hello?\"}]}');");
-    expect("c/state.vscdb", "cursor",
-           (const char *const[]){"== Tax | /home/u/shop | m | cursor", "user: Where is it?",
-                                 "call grep {}", "result grep: tax.c", "assistant: There.",
-                                 "== Old |  |  | cursor", "user: Hello?", NULL});
+    import_case_read("c/state.vscdb", "cursor",
+                     TEXTS("== Tax | /home/u/shop | m | cursor", "user: Where is it?",
+                           "call grep {}", "result grep: tax.c", "assistant: There.",
+                           "== Old |  |  | cursor", "user: Hello?"));
 }
 
 TEST(test_chats_of_cursors_command_line)
 {
-    run("chats/h/a/store.db",
+    import_case_sql(
+        "chats/h/a/store.db",
         "CREATE TABLE meta (key TEXT, value TEXT); CREATE TABLE blobs (id TEXT, data BLOB);"
         "INSERT INTO meta VALUES ('0', hex('{\"agentId\":\"a\",\"name\":\"Tax\",\"createdAt\":"
         "1772359200000}'));"
@@ -64,10 +45,9 @@ TEST(test_chats_of_cursors_command_line)
         "\"content\":[{\"type\":\"tool-result\",\"toolCallId\":\"t\",\"toolName\":\"Grep\","
         "\"result\":\"tax.c\"}]}' AS BLOB)), ('7', CAST('{\"role\":\"assistant\",\"content\":[{"
         "\"type\":\"text\",\"text\":\"There.\"}]}' AS BLOB));");
-    expect("chats/h/a/store.db", "cursor",
-           (const char *const[]){"== Tax |  |  | cursor", "user: Where is it?",
-                                 "call Grep {\"q\":\"x\"}", "result Grep: tax.c",
-                                 "assistant: There.", NULL});
+    import_case_read("chats/h/a/store.db", "cursor",
+                     TEXTS("== Tax |  |  | cursor", "user: Where is it?", "call Grep {\"q\":\"x\"}",
+                           "result Grep: tax.c", "assistant: There."));
 }
 
 #define EVENT(id, type, data)                                                                      \
@@ -95,9 +75,9 @@ TEST(test_events_of_copilot)
     assert_string_equal(counts.name, "copilot");
     assert_int_equal(counts.messages, 1);
     assert_int_equal(counts.not_understood, 0);
-    import_case_expect((const char *const[]){"== Where is it? | /home/u/shop | m | copilot",
-                                             "user: Where is it?", "call bash {\"command\":\"ls\"}",
-                                             "result bash: tax.c", "user: Open it.", NULL});
+    import_case_expect(TEXTS("== Where is it? | /home/u/shop | m | copilot", "user: Where is it?",
+                             "call bash {\"command\":\"ls\"}", "result bash: tax.c",
+                             "user: Open it."));
 }
 
 TEST(test_two_texts_with_one_id_are_two_messages)
@@ -112,8 +92,8 @@ TEST(test_two_texts_with_one_id_are_two_messages)
     assert_int_equal(import_case_scan(NULL).messages, 3);
     import_case_write("copy/events.jsonl", events);
     assert_int_equal(import_case_scan("copy").messages, 0);
-    import_case_expect((const char *const[]){"== One. |  |  | copilot", "user: One.", "user: Two.",
-                                             "user: Three.", NULL});
+    import_case_expect(
+        TEXTS("== One. |  |  | copilot", "user: One.", "user: Two.", "user: Three."));
 }
 
 TEST(test_the_history_of_aider)
@@ -125,12 +105,11 @@ TEST(test_the_history_of_aider)
         "> Tokens: 2k sent\n\n#### Thanks.\n\nWelcome.\n\n"
         "# aider chat started at 2026-03-02 10:00:00\n\n#### And the fee?\n");
     const char *directory = support_path("shop");
-    expect("shop", "aider",
-           (const char *const[]){support_text("== Where is it? | %s |  | aider", directory),
-                                 "user: Where is it?\\nIn which file?",
-                                 "assistant: In tax.c:\\n\\n    rate = 19", "user: Thanks.",
-                                 "assistant: Welcome.",
-                                 support_text("== And the fee? | %s |  | aider", directory),
-                                 "user: And the fee?", NULL});
+    import_case_read(
+        "shop", "aider",
+        TEXTS(support_text("== Where is it? | %s |  | aider", directory),
+              "user: Where is it?\\nIn which file?", "assistant: In tax.c:\\n\\n    rate = 19",
+              "user: Thanks.", "assistant: Welcome.",
+              support_text("== And the fee? | %s |  | aider", directory), "user: And the fee?"));
     assert_int_equal(import_case_scan("shop").messages, 0);
 }

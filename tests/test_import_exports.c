@@ -30,9 +30,8 @@ TEST(test_the_talk_of_chatgpt_leads_to_the_current_node)
     struct import_counts counts = import_case_scan("export");
     assert_string_equal(counts.name, "chatgpt");
     assert_int_equal(counts.not_understood, 0);
-    import_case_expect((const char *const[]){"== Tax |  | gpt-5 | chatgpt", "user: Where is it?",
-                                             "assistant: There now.",
-                                             "user: [image]\\n\\nAnd this?", NULL});
+    import_case_expect(TEXTS("== Tax |  | gpt-5 | chatgpt", "user: Where is it?",
+                             "assistant: There now.", "user: [image]\\n\\nAnd this?"));
     import_case_write("newer/conversations.json", "{'conversations':[" CHAT("n5") "]}");
     assert_int_equal(import_case_scan("newer").messages, 0);
 }

@@ -37,7 +37,7 @@ TEST(test_lines_of_gemini_become_a_session)
     struct import_counts counts = import_case_scan(NULL);
     assert_string_equal(counts.name, "gemini");
     assert_int_equal(counts.not_understood, 0);
-    import_case_expect((const char *const[]){TITLE, LINES, NULL});
+    import_case_expect(TEXTS(TITLE, LINES));
     assert_int_equal(import_case_scan(NULL).read, 0);
 }
 
@@ -53,7 +53,7 @@ TEST(test_a_resumed_session_goes_on)
                        "{'id':'m4','type':'gemini','content':[{'text':'In tax.c.'}]}]}}\n"
                        SAID("m5", "Thanks.") "\n");
     assert_int_equal(import_case_scan(NULL).messages, 1);
-    import_case_expect((const char *const[]){TITLE, LINES, "user: Thanks.", NULL});
+    import_case_expect(TEXTS(TITLE, LINES, "user: Thanks."));
 }
 
 TEST(test_a_rewind_takes_messages_back)
@@ -62,7 +62,7 @@ TEST(test_a_rewind_takes_messages_back)
     import_case_scan(NULL);
     import_case_append(GEMINI, "{'$rewindTo':'m5'}\n" SAID("m7", "Keep it.") "\n");
     import_case_scan(NULL);
-    import_case_expect((const char *const[]){TITLE, LINES, "user: Keep it.", NULL});
+    import_case_expect(TEXTS(TITLE, LINES, "user: Keep it."));
 }
 
 TEST(test_files_of_one_object_and_sub_agents_are_read)
@@ -74,9 +74,9 @@ TEST(test_files_of_one_object_and_sub_agents_are_read)
         "{'sessionId':'sub','projectHash':'00ff','kind':'subagent'}\n" SAID("s1", "Look.") "\n");
     import_case_scan(".gemini/tmp/shop/chats/session-old.json");
     import_case_scan(NULL);
-    import_case_expect((const char *const[]){
-        "== Tax | /home/u/shop | gemini-2.5-pro | gemini", "user: Where?", "assistant: There.",
-        "== Look. | /home/u/shop |  | gemini", "user: Look.", NULL});
+    import_case_expect(TEXTS("== Tax | /home/u/shop | gemini-2.5-pro | gemini", "user: Where?",
+                             "assistant: There.", "== Look. | /home/u/shop |  | gemini",
+                             "user: Look."));
 }
 
 #define PI ".pi/agent/sessions/--home-u-shop--/2026-03-01_aaaa.jsonl"
@@ -111,7 +111,7 @@ TEST(test_entries_of_pi_become_a_session)
                        "{'type':'compaction','id':'e7','parentId':'e6','summary':'all'}\n");
     counts = import_case_scan(NULL);
     assert_int_equal(counts.not_understood, 1);
-    import_case_expect((const char *const[]){"== Tax | /home/u/shop | m | pi", "user: Where is it?",
-                                             "call bash {\"command\":\"ls\"}", "result bash: tax.c",
-                                             "user: Keep it.", NULL});
+    import_case_expect(TEXTS("== Tax | /home/u/shop | m | pi", "user: Where is it?",
+                             "call bash {\"command\":\"ls\"}", "result bash: tax.c",
+                             "user: Keep it."));
 }

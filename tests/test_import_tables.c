@@ -1,39 +1,23 @@
 /* Histories in a table of sessions and a table of messages: goose, Crush, Hermes, llm. */
-#include <sqlite3.h>
-
 #include "tests/import_case.h"
 #include "tests/suite.h"
 
 FIXTURE(import_case_set_up, import_case_tear_down);
 
-/* Runs SQL on a database below the test's directory. */
-static void run(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    char *fault = NULL;
-    import_case_write(support_text("%s-folder/here", path), "");
-    assert_int_equal(sqlite3_open(support_path(path), &db), SQLITE_OK);
-    if (sqlite3_exec(db, sql, NULL, NULL, &fault) != SQLITE_OK)
-        fail_msg("%s", fault);
-    sqlite3_close(db);
-}
-
-/* The file is a source's, nothing of it is unknown, and another reading adds nothing. */
+/* The file is read; reading it again when it has changed adds nothing. */
 static void expect(const char *path, const char *name, const char *const *lines)
 {
+    import_case_read(path, name, lines);
+    import_case_sql(path, "CREATE TABLE more (x)");
     struct import_counts counts = import_case_scan(path);
-    assert_string_equal(counts.name, name);
-    assert_int_equal(counts.not_understood, 0);
-    import_case_expect(lines);
-    run(path, "CREATE TABLE more (x)");
-    counts = import_case_scan(path);
     assert_int_equal(counts.read, 1);
     assert_int_equal(counts.messages, 0);
 }
 
 TEST(test_goose)
 {
-    run("g/sessions.db",
+    import_case_sql(
+        "g/sessions.db",
         "CREATE TABLE sessions (id TEXT, description TEXT, working_dir TEXT, created_at TEXT, "
         "updated_at TEXT); CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role "
         "TEXT, content_json TEXT, created_timestamp INTEGER, metadata_json TEXT);"
@@ -49,14 +33,14 @@ TEST(test_goose)
         "\"text\",\"text\":\"tax.c\"}]}}]', 1772359202, '{}'), (4, '20260301_1', 'user', "
         "'[{\"type\":\"text\",\"text\":\"a summary\"}]', 1772359203, '{\"userVisible\":false}');");
     expect("g/sessions.db", "goose",
-           (const char *const[]){"== Tax | /home/u/shop |  | goose", "user: Where is it?",
-                                 "assistant: I look.", "call shell {\"command\":\"ls\"}",
-                                 "result shell: tax.c", NULL});
+           TEXTS("== Tax | /home/u/shop |  | goose", "user: Where is it?", "assistant: I look.",
+                 "call shell {\"command\":\"ls\"}", "result shell: tax.c"));
 }
 
 TEST(test_crush)
 {
-    run("shop/.crush/crush.db",
+    import_case_sql(
+        "shop/.crush/crush.db",
         "CREATE TABLE sessions (id TEXT, parent_session_id TEXT, title TEXT, created_at INTEGER, "
         "updated_at INTEGER); CREATE TABLE messages (id TEXT, session_id TEXT, role TEXT, parts "
         "TEXT, model TEXT, created_at INTEGER, is_summary_message INTEGER DEFAULT 0);"
@@ -72,13 +56,14 @@ TEST(test_crush)
         "('m4', 's1', 'assistant', '[{\"type\":\"text\",\"data\":{\"text\":\"All.\"}}]', 'm', "
         "1772359203, 1);");
     expect("shop/.crush/crush.db", "crush",
-           (const char *const[]){support_text("== Tax | %s | m | crush", support_path("shop")),
-                                 "user: Where is it?", "call ls {}", "result ls: tax.c", NULL});
+           TEXTS(support_text("== Tax | %s | m | crush", support_path("shop")),
+                 "user: Where is it?", "call ls {}", "result ls: tax.c"));
 }
 
 TEST(test_hermes)
 {
-    run("h/state.db",
+    import_case_sql(
+        "h/state.db",
         "CREATE TABLE sessions (id TEXT, source TEXT, model TEXT, started_at REAL, title TEXT, cwd "
         "TEXT); CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content "
         "TEXT, tool_calls TEXT, tool_call_id TEXT, timestamp REAL, active INTEGER);"
@@ -90,13 +75,14 @@ TEST(test_hermes)
         "'tool', 'tax.c', NULL, 'c1', 1772359202, 1), (6, 's1', 'assistant', char(0) || "
         "'json:[{\"type\":\"text\",\"text\":\"There.\"}]', NULL, NULL, 1772359203, 1);");
     expect("h/state.db", "hermes",
-           (const char *const[]){"== Tax | /home/u/shop | m | hermes", "user: Where is it?",
-                                 "call ls {}", "result ls: tax.c", "assistant: There.", NULL});
+           TEXTS("== Tax | /home/u/shop | m | hermes", "user: Where is it?", "call ls {}",
+                 "result ls: tax.c", "assistant: There."));
 }
 
 TEST(test_llm_in_both_generations)
 {
-    run("l/logs.db",
+    import_case_sql(
+        "l/logs.db",
         "CREATE TABLE conversations (id TEXT, name TEXT, model TEXT); CREATE TABLE responses (id "
         "TEXT, conversation_id TEXT, model TEXT, prompt TEXT, system TEXT, response TEXT, "
         "datetime_utc TEXT, input_tokens INTEGER, output_tokens INTEGER);"
@@ -114,7 +100,6 @@ TEST(test_llm_in_both_generations)
         "'text', 'And the fee?'), ('b2:2', 0, 'text', 'Here.'), ('b2:3', 0, 'text', "
         "'Elsewhere.');");
     expect("l/logs.db", "llm",
-           (const char *const[]){"== Tax |  | m | llm", "user: Where is it?", "assistant: There.",
-                                 "== Fee |  | n | llm", "user: And the fee?", "assistant: Here.",
-                                 NULL});
+           TEXTS("== Tax |  | m | llm", "user: Where is it?", "assistant: There.",
+                 "== Fee |  | n | llm", "user: And the fee?", "assistant: Here."));
 }

@@ -83,14 +83,9 @@ static bool read_aider(struct import_sink *k, struct import_file *f, struct erro
 {
     struct talk t = {.sink = k, .text = {.data = buf_empty, .max = IMPORT_ELEMENT_BYTES}};
     struct import_text lines;
-    int fd = dup(f->fd);
-    FILE *in = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "rb") : NULL;
-    if (!in) {
-        err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", f->path);
-        if (fd >= 0)
-            close(fd);
+    FILE *in = import_file_open(f, e);
+    if (!in)
         return false;
-    }
     struct error cause = {0};
     bool ok = true;
     t.directory = paths_parent(f->path);
@@ -118,17 +113,14 @@ static bool read_aider(struct import_sink *k, struct import_file *f, struct erro
 static void places(struct text_list *out)
 {
     auto_free char *here = getcwd(NULL, 0);
-    char *place = import_home("AIDER_CHAT_HISTORY_FILE", "", NULL);
-    if (place)
-        vec_push(&out->items, place);
+    import_place(out, "AIDER_CHAT_HISTORY_FILE", "", NULL);
     if (here)
         vec_push(&out->items, paths_join(here, ".aider.chat.history.md"));
 }
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    return strcmp(name ? name + 1 : path, ".aider.chat.history.md") == 0;
+    return is(import_name(path), ".aider.chat.history.md");
 }
 
 static bool sniff(const struct import_file *f)

@@ -19,11 +19,6 @@ struct talk {
     struct import_tree tree;
 };
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
 /* Appends a text without its citations. */
 static void add_words(struct buf *out, const char *text)
 {
@@ -158,14 +153,13 @@ static void places(struct text_list *out)
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    return strncmp(name ? name + 1 : path, "conversations", 13) == 0;
+    return strncmp(import_name(path), "conversations", 13) == 0;
 }
 
 static bool sniff(const struct import_file *f)
 {
-    return f->head_len > 0 && (f->head[0] == '[' || f->head[0] == '{') && !f->sqlite &&
-           import_head_has(f, "mapping") && !import_head_has(f, "chat_messages");
+    return (f->head[0] == '[' || f->head[0] == '{') && import_head_has(f, "mapping") &&
+           !import_head_has(f, "chat_messages");
 }
 
 const struct import_source import_chatgpt = {

@@ -29,15 +29,9 @@ struct line {
 
 struct talk {
     struct import_conversation c;
-    char *id, *title, *directory, *model;
     enum title rank;
     VEC(struct line) lines;
 };
-
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
 
 static uint64_t hash_of(const char *id)
 {
@@ -87,7 +81,7 @@ static void take_title(struct talk *t, enum title rank, const char *title)
     if (rank < t->rank || utf8_is_blank(title))
         return;
     t->rank = rank;
-    mem_replace(&t->title, mem_strdup(title));
+    import_take(&t->c.title, title);
 }
 
 static bool has_line(const struct talk *t, uint64_t id)
@@ -103,14 +97,13 @@ static void take_told(struct talk *t, const struct json *v)
     const char *type = json_get_string(v, "type"), *session = json_get_string(v, "sessionId");
     const char *agent = json_get_string(v, "agentId"), *cwd = json_get_string(v, "cwd");
     const struct json *forked = json_get(v, "forkedFrom");
-    if (!t->id && session) {
+    if (!t->c.id && session) {
         bool side = json_get_bool(v, "isSidechain", false) && agent;
-        t->id = side ? mem_printf("%s/%s", session, agent) : mem_strdup(session);
-        if (side || json_get_string(forked, "sessionId"))
-            t->c.parent = mem_strdup(side ? session : json_get_string(forked, "sessionId"));
+        t->c.id = side ? mem_printf("%s/%s", session, agent) : mem_strdup(session);
+        import_take(&t->c.parent, side ? session : json_get_string(forked, "sessionId"));
     }
-    if (!t->directory && cwd)
-        t->directory = mem_strdup(cwd);
+    if (!t->c.directory)
+        import_take(&t->c.directory, cwd);
     if (t->c.created_ms == 0)
         t->c.created_ms = import_time_of(json_get(v, "timestamp"));
     if (is(type, "custom-title"))
@@ -123,22 +116,9 @@ static void take_told(struct talk *t, const struct json *v)
         take_title(t, TITLE_SUMMARY, json_get_string(v, "summary")); /* others name older files */
 }
 
-/* Makes the conversation current for the sink. */
-static void tell(struct talk *t)
-{
-    t->c.id = t->id;
-    t->c.title = t->title;
-    t->c.directory = t->directory;
-    t->c.model = t->model;
-}
-
 static void talk_release(struct talk *t)
 {
-    free(t->id);
-    free(t->title);
-    free(t->directory);
-    free(t->model);
-    free((char *)(uintptr_t)t->c.parent);
+    import_conversation_release(&t->c);
     vec_release(&t->lines);
 }
 
@@ -163,17 +143,12 @@ static bool add_answer(struct import_sink *k, struct talk *t, const struct json 
     m->model = json_get_string(message, "model");
     if (is(m->model, "<synthetic>")) /* an error of the program */
         return true;
-    if (m->model && !is(t->model, m->model))
-        mem_replace(&t->model, mem_strdup(m->model));
-    tell(t);
+    import_take(&t->c.model, m->model);
     import_add_content(&text, content, NULL);
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL; b;
-         b = json_next(b)) {
+    for (const struct json *b = import_blocks(content); b; b = json_next(b)) {
         const char *type = json_get_string(b, "type");
         if (is(type, "tool_use") || is(type, "server_tool_use"))
-            vec_push(&calls, (struct import_call){.id = json_get_string(b, "id"),
-                                                  .name = json_get_string(b, "name"),
-                                                  .arguments = json_get(b, "input")});
+            vec_push(&calls, import_call_of(b, "input"));
         else if (!is(type, "text") && !is(type, "thinking") && !is(type, "redacted_thinking"))
             import_unknown(k, type ? type : "block without a type");
     }
@@ -188,34 +163,10 @@ static bool add_answer(struct import_sink *k, struct talk *t, const struct json 
     return ok;
 }
 
-static bool add_results(struct import_sink *k, const struct json *v, struct import_message *m,
-                        struct error *e)
-{
-    const struct json *content = json_get(json_get(v, "message"), "content");
-    const char *id = m->id;
-    size_t number = 0;
-    bool ok = true;
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL;
-         ok && b; b = json_next(b)) {
-        AUTO(buf_release) struct buf text = BUF_INIT;
-        if (!is(json_get_string(b, "type"), "tool_result"))
-            continue;
-        auto_free char *nth = mem_printf("%s/%zu", id, ++number);
-        import_add_content(&text, json_get(b, "content"), NULL);
-        m->id = number > 1 ? nth : id;
-        m->role = ROLE_TOOL;
-        m->text = text.data;
-        m->call_id = json_get_string(b, "tool_use_id");
-        m->failed = json_get_bool(b, "is_error", false);
-        ok = import_add(k, m, e);
-    }
-    m->id = number > 0 ? NULL : id;
-    return ok;
-}
-
 static bool add_line(struct import_sink *k, struct talk *t, const struct json *v, struct error *e)
 {
     const char *type = json_get_string(v, "type"), *id = json_get_string(v, "uuid");
+    const struct json *content = json_get(json_get(v, "message"), "content");
     struct import_message m = IMPORT_MESSAGE(ROLE_USER, NULL);
     AUTO(buf_release) struct buf said = BUF_INIT;
     if (!id || (!is(type, "user") && !is(type, "assistant")))
@@ -224,19 +175,15 @@ static bool add_line(struct import_sink *k, struct talk *t, const struct json *v
     m.ms = import_time_of(json_get(v, "timestamp"));
     if (is(type, "assistant"))
         return add_answer(k, t, v, &m, e);
-    if (!add_results(k, v, &m, e))
-        return false;
-    add_said(&said, v);
-    m = IMPORT_MESSAGE(ROLE_USER, said.data);
-    m.id = id;
-    m.ms = import_time_of(json_get(v, "timestamp"));
     /* Words beside a result are the program's, or come with it. */
-    const struct json *content = json_get(json_get(v, "message"), "content");
     bool result = json_get(v, "toolUseResult") != NULL;
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL; b;
-         b = json_next(b))
+    for (const struct json *b = import_blocks(content); b; b = json_next(b))
         result = result || is(json_get_string(b, "type"), "tool_result");
-    return result || import_add(k, &m, e);
+    if (result)
+        return import_add_results(k, content, id, m.ms, e);
+    add_said(&said, v);
+    m.text = said.data;
+    return import_add(k, &m, e);
 }
 
 /* --- branches --------------------------------------------------------------------------------- */
@@ -294,14 +241,12 @@ static void find_taken_back(struct talk *t, const bool *human)
 }
 
 /* Looks at all lines: titles, the directory, which were taken back. */
-static bool look(struct import_sink *k, struct import_file *f, struct talk *t, struct error *e)
+static bool look(struct import_file *f, struct talk *t, struct error *e)
 {
     struct import_lines l;
-    struct error cause = {0};
     VEC(bool) human = {0};
     import_lines_init(&l, NULL, f, 0);
-    (void)k;
-    for (struct json *v; (v = import_lines_next(&l, &cause)); json_free(v)) {
+    for (struct json *v; (v = import_lines_next(&l, e)); json_free(v)) {
         const char *type = json_get_string(v, "type");
         bool talks = is(type, "user") || is(type, "assistant");
         take_told(t, v);
@@ -312,10 +257,10 @@ static bool look(struct import_sink *k, struct import_file *f, struct talk *t, s
         vec_push(&human, is_human(v));
     }
     import_lines_release(&l);
-    if (cause.code == ERR_OK)
+    if (!l.failed)
         find_taken_back(t, human.items);
     vec_release(&human);
-    return cause.code == ERR_OK || err_set(e, cause.code, "%s", cause.text);
+    return !l.failed;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -338,7 +283,7 @@ static bool goes_on(struct import_file *f, struct talk *t)
     /* The highest title of the file counts, which may stand before. */
     straight = straight && !l.failed && (t->rank == TITLE_NONE || t->rank == TITLE_GIVEN);
     import_lines_release(&l);
-    return straight && t->id;
+    return straight && t->c.id;
 }
 
 /* Gives a way that was taken back, as a conversation of its own. */
@@ -346,37 +291,34 @@ static bool read_branch(struct import_sink *k, struct import_file *f, struct tal
                         struct error *e)
 {
     struct import_lines l;
-    struct error cause = {0};
-    auto_free char *id =
-        mem_printf("%s/%016llx", t->id, (unsigned long long)t->lines.items[branch - 1].id);
-    struct import_conversation c = t->c;
-    c.id = id;
-    c.parent = t->id;
-    c.title = NULL;
-    c.created_ms = 0;
-    bool ok = import_begin(k, &c, e);
+    struct talk own = {0};
+    own.c.id = mem_printf("%s/%016llx", t->c.id, (unsigned long long)t->lines.items[branch - 1].id);
+    import_take(&own.c.parent, t->c.id);
+    import_take(&own.c.directory, t->c.directory);
+    import_take(&own.c.model, t->c.model);
+    bool ok = import_begin(k, &own.c, e);
     import_lines_init(&l, NULL, f, t->lines.items[branch - 1].begin);
     size_t at = branch - 1;
-    for (struct json *v; ok && at < t->lines.len && (v = import_lines_next(&l, &cause)); at++) {
+    for (struct json *v; ok && at < t->lines.len && (v = import_lines_next(&l, e)); at++) {
         if (t->lines.items[at].begin == l.begin && t->lines.items[at].branch == branch)
-            ok = add_line(k, t, v, e);
+            ok = add_line(k, &own, v, e);
         json_free(v);
     }
     import_lines_release(&l);
-    return ok && import_end(k, e) &&
-           (cause.code == ERR_OK || err_set(e, cause.code, "%s", cause.text));
+    ok = ok && !l.failed && import_end(k, e);
+    talk_release(&own);
+    return ok;
 }
 
 static bool read_lines(struct import_sink *k, struct import_file *f, struct talk *t,
                        struct error *e)
 {
     struct import_lines l;
-    struct error cause = {0};
     bool ok = import_begin(k, &t->c, e), straight = t->c.continues;
     size_t at = 0;
     import_lines_init(&l, k, f, straight ? f->offset : 0);
     f->done = l.next;
-    for (struct json *v; ok && (v = import_lines_next(&l, &cause)); json_free(v)) {
+    for (struct json *v; ok && (v = import_lines_next(&l, e)); json_free(v)) {
         /* Lines that came since they were looked at are left for the next reading. */
         while (!straight && at < t->lines.len && t->lines.items[at].begin < l.begin)
             at++;
@@ -394,10 +336,7 @@ static bool read_lines(struct import_sink *k, struct import_file *f, struct talk
     }
     import_lines_release(&l);
     f->done = l.next;
-    if (ok && cause.code != ERR_OK)
-        ok = err_set(e, cause.code, "%s", cause.text);
-    tell(t);
-    return ok && import_end(k, e);
+    return ok && !l.failed && import_end(k, e);
 }
 
 static bool read_claude(struct import_sink *k, struct import_file *f, struct error *e)
@@ -410,10 +349,9 @@ static bool read_claude(struct import_sink *k, struct import_file *f, struct err
         t = (struct talk){0};
         f->offset = 0;
         f->mark = 0;
-        ok = look(k, f, &t, e);
+        ok = look(f, &t, e);
     }
-    tell(&t);
-    if (ok && t.id && import_wants(k, &t.c, 0))
+    if (ok && t.c.id && import_wants(k, &t.c, 0))
         ok = read_lines(k, f, &t, e);
     else
         f->done = 0;
@@ -428,25 +366,20 @@ static bool read_claude(struct import_sink *k, struct import_file *f, struct err
 
 static void places(struct text_list *out)
 {
-    char *own = import_home("CLAUDE_CONFIG_DIR", "projects", ".claude/projects");
-    char *other = import_home(NULL, NULL, ".config/claude/projects");
-    if (own)
-        vec_push(&out->items, own);
-    if (other)
-        vec_push(&out->items, other);
+    import_place(out, "CLAUDE_CONFIG_DIR", "projects", ".claude/projects");
+    import_place(out, NULL, NULL, ".config/claude/projects");
 }
 
 static bool named(const char *path)
 {
-    size_t len = strlen(path);
-    return len > 6 && strcmp(path + len - 6, ".jsonl") == 0 && !strstr(path, "/tool-results/");
+    return import_ends(path, ".jsonl") && !strstr(path, "/tool-results/");
 }
 
 /* A transcript may begin with lines that have only a type and the session's id. */
 static bool sniff(const struct import_file *f)
 {
-    return f->head_len > 0 && f->head[0] == '{' && !f->sqlite && import_head_has(f, "type") &&
-           import_head_has(f, "sessionId") && !import_head_has(f, "projectHash") &&
+    return f->head[0] == '{' && import_head_has(f, "type") && import_head_has(f, "sessionId") &&
+           !import_head_has(f, "projectHash") &&
            (import_head_has(f, "uuid") || import_head_has(f, "leafUuid") ||
             import_head_has(f, "parentUuid") || import_head_has(f, "operation") ||
             import_head_has(f, "snapshot"));

@@ -6,11 +6,6 @@
 #include "base/mem.h"
 #include "import/source.h"
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
 /* The names of attached files. */
 static void add_files(struct buf *out, const struct json *files)
 {
@@ -18,31 +13,6 @@ static void add_files(struct buf *out, const struct json *files)
         const char *name = json_get_string(f, "file_name");
         buf_addf(out, "%s[file %s]", out->len > 0 ? "\n\n" : "", name ? name : "");
     }
-}
-
-/* Results stand in the answer that called the tool, behind the call. */
-static bool give_results(struct import_sink *k, const struct json *content, const char *message,
-                         int64_t ms, struct error *e)
-{
-    size_t number = 0;
-    bool ok = true;
-    for (const struct json *b = json_first(content); ok && b; b = json_next(b)) {
-        struct import_message m = IMPORT_MESSAGE(ROLE_TOOL, NULL);
-        AUTO(buf_release) struct buf text = BUF_INIT;
-        if (!is(json_get_string(b, "type"), "tool_result"))
-            continue;
-        auto_free char *id = mem_printf("%s/%zu", message, ++number);
-        import_add_content(&text, json_get(b, "content"), NULL);
-        buf_addstr(&text, "");
-        m.id = id;
-        m.ms = ms;
-        m.text = text.data;
-        m.call_id = json_get_string(b, "tool_use_id");
-        m.tool = json_get_string(b, "name");
-        m.failed = json_get_bool(b, "is_error", false);
-        ok = import_add(k, &m, e);
-    }
-    return ok;
 }
 
 static bool give(struct import_sink *k, const struct json *v, struct error *e)
@@ -57,9 +27,7 @@ static bool give(struct import_sink *k, const struct json *v, struct error *e)
     for (const struct json *b = json_first(content); b; b = json_next(b)) {
         const char *type = json_get_string(b, "type");
         if (is(type, "tool_use"))
-            vec_push(&calls, (struct import_call){.id = json_get_string(b, "id"),
-                                                  .name = json_get_string(b, "name"),
-                                                  .arguments = json_get(b, "input")});
+            vec_push(&calls, import_call_of(b, "input"));
         else if (!is(type, "text") && !is(type, "image") && !(type && import_begins(type, passed)))
             import_unknown(k, type ? type : "block without a type");
     }
@@ -74,7 +42,8 @@ static bool give(struct import_sink *k, const struct json *v, struct error *e)
     m.call_count = calls.len;
     bool ok = (text.len == 0 && calls.len == 0) || import_add(k, &m, e);
     vec_release(&calls);
-    return ok && (!m.id || give_results(k, content, m.id, m.ms, e));
+    /* Results stand in the answer that called the tool, behind the call. */
+    return ok && import_add_results(k, content, m.id, m.ms, e);
 }
 
 static bool take(struct import_sink *k, const struct json *v, void *context, struct error *e)
@@ -125,14 +94,12 @@ static void places(struct text_list *out)
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    return strncmp(name ? name + 1 : path, "conversations", 13) == 0;
+    return strncmp(import_name(path), "conversations", 13) == 0;
 }
 
 static bool sniff(const struct import_file *f)
 {
-    return f->head_len > 0 && f->head[0] == '[' && !f->sqlite && import_head_has(f, "uuid") &&
-           import_head_has(f, "chat_messages");
+    return f->head[0] == '[' && import_head_has(f, "uuid") && import_head_has(f, "chat_messages");
 }
 
 const struct import_source import_claude_ai = {

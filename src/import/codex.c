@@ -29,7 +29,6 @@ struct held {
 
 struct rollout {
     struct import_conversation c;
-    char *id, *parent, *title, *directory, *model;
     uint64_t chain;        /* of all messages so far */
     VEC(struct held) held; /* an answer and its results, until its usage is known */
     struct usage usage;
@@ -37,38 +36,13 @@ struct rollout {
     VEC(int64_t) gone; /* begins and ends of turns that were taken back */
 };
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static void take(char **to, const char *text)
-{
-    if (text && *text)
-        mem_replace(to, mem_strdup(text));
-}
-
 static void rollout_release(struct rollout *r)
 {
-    free(r->id);
-    free(r->parent);
-    free(r->title);
-    free(r->directory);
-    free(r->model);
+    import_conversation_release(&r->c);
     for (size_t i = 0; i < r->held.len; i++)
         json_free(r->held.items[i].line);
     vec_release(&r->held);
     vec_release(&r->gone);
-}
-
-/* Makes the conversation current for the sink. */
-static void tell(struct rollout *r)
-{
-    r->c.id = r->id;
-    r->c.parent = r->parent;
-    r->c.title = r->title;
-    r->c.directory = r->directory;
-    r->c.model = r->model;
 }
 
 /* The item of a line. The oldest files have it alone. */
@@ -91,13 +65,13 @@ static void take_session(struct rollout *r, const struct json *meta)
         return;
     if (!r->any)
         r->chain = mem_hash(MEM_HASH, id, strlen(id));
-    if (r->id)
+    if (r->c.id)
         return;
-    take(&r->id, id);
-    take(&r->parent, json_get_string(spawn, "parent_thread_id"));
-    take(&r->parent, json_get_string(meta, "parent_thread_id"));
-    take(&r->parent, json_get_string(meta, "forked_from_id"));
-    take(&r->directory, json_get_string(meta, "cwd"));
+    import_take(&r->c.id, id);
+    import_take(&r->c.parent, json_get_string(spawn, "parent_thread_id"));
+    import_take(&r->c.parent, json_get_string(meta, "parent_thread_id"));
+    import_take(&r->c.parent, json_get_string(meta, "forked_from_id"));
+    import_take(&r->c.directory, json_get_string(meta, "cwd"));
     r->c.created_ms = import_time_of(json_get(meta, "timestamp"));
 }
 
@@ -180,13 +154,12 @@ static bool give(struct import_sink *k, struct rollout *r, const struct json *li
     auto_free char *id = mem_printf("%016llx", (unsigned long long)r->chain);
     m.id = id;
     m.ms = import_time_of(json_get(line, "timestamp"));
-    m.model = r->model;
+    m.model = r->c.model;
     if (m.role == ROLE_ASSISTANT) {
         m.usage = r->usage;
         r->usage = USAGE_UNKNOWN;
     }
     r->any = true;
-    tell(r);
     return import_add(k, &m, e);
 }
 
@@ -213,8 +186,9 @@ static void take_event(struct rollout *r, const struct json *event)
                                   .output = figure_tokens(last, "output_tokens", -1),
                                   .cached = figure_tokens(last, "cached_input_tokens", -1)};
     else if (is(type, "thread_name_updated"))
-        take(&r->title,
-             json_get_string(event, json_get(event, "thread_name") ? "thread_name" : "name"));
+        import_take(
+            &r->c.title,
+            json_get_string(event, json_get(event, "thread_name") ? "thread_name" : "name"));
 }
 
 /* Takes `line`, which it frees or holds. */
@@ -235,8 +209,8 @@ static bool take_line(struct import_sink *k, struct rollout *r, struct json *lin
         vec_push(&r->held, (struct held){owned, begin});
         owned = NULL;
     } else if (is(kind, "turn_context")) {
-        take(&r->model, json_get_string(payload, "model"));
-        take(&r->directory, json_get_string(payload, "cwd"));
+        import_take(&r->c.model, json_get_string(payload, "model"));
+        import_take(&r->c.directory, json_get_string(payload, "cwd"));
     } else if (is(kind, "session_meta")) {
         take_session(r, payload);
     } else if (is(kind, "compacted") && !r->any && r->held.len == 0) {
@@ -276,10 +250,9 @@ static bool mentions(const struct import_file *f, int64_t offset, const char *wo
 static bool find_gone(struct import_file *f, struct rollout *r, struct error *e)
 {
     struct import_lines l;
-    struct error cause = {0};
     VEC(int64_t) turns = {0};
     import_lines_init(&l, NULL, f, 0);
-    for (struct json *v; (v = import_lines_next(&l, &cause)); json_free(v)) {
+    for (struct json *v; (v = import_lines_next(&l, e)); json_free(v)) {
         AUTO(buf_release) struct buf said = BUF_INIT;
         const char *kind;
         const struct json *payload = payload_of(v, &kind);
@@ -299,7 +272,7 @@ static bool find_gone(struct import_file *f, struct rollout *r, struct error *e)
     }
     import_lines_release(&l);
     vec_release(&turns);
-    return cause.code == ERR_OK || err_set(e, cause.code, "%s", cause.text);
+    return !l.failed;
 }
 
 static bool is_gone(const struct rollout *r, int64_t begin)
@@ -320,8 +293,7 @@ static bool read_object(struct import_sink *k, struct import_file *f, struct rol
     if (!whole)
         return false;
     take_session(r, json_get(whole, "session"));
-    tell(r);
-    if (!r->id || !import_wants(k, &r->c, 0))
+    if (!r->c.id || !import_wants(k, &r->c, 0))
         return true;
     if (!import_begin(k, &r->c, e))
         return false;
@@ -336,10 +308,9 @@ static bool read_lines(struct import_sink *k, struct import_file *f, struct roll
                        struct error *e)
 {
     struct import_lines l;
-    struct error cause = {0};
     bool ok = import_begin(k, &r->c, e);
     import_lines_init(&l, k, f, f->offset);
-    for (struct json *v; ok && (v = import_lines_next(&l, &cause));) {
+    for (struct json *v; ok && (v = import_lines_next(&l, e));) {
         /* Where it begins anew, its id is the hash of all before. */
         f->done = r->held.len > 0 ? r->held.items[0].begin : l.begin;
         f->mark = (int64_t)r->chain;
@@ -352,10 +323,7 @@ static bool read_lines(struct import_sink *k, struct import_file *f, struct roll
     f->done = l.next;
     f->mark = (int64_t)r->chain;
     import_lines_release(&l);
-    if (ok && cause.code != ERR_OK)
-        ok = err_set(e, cause.code, "%s", cause.text);
-    tell(r);
-    return ok && import_end(k, e);
+    return ok && !l.failed && import_end(k, e);
 }
 
 static bool read_codex(struct import_sink *k, struct import_file *f, struct error *e)
@@ -383,8 +351,7 @@ static bool read_codex(struct import_sink *k, struct import_file *f, struct erro
         r.chain = (uint64_t)f->mark;
     else
         f->offset = 0;
-    tell(&r);
-    if (!r.id || !import_wants(k, &r.c, 0))
+    if (!r.c.id || !import_wants(k, &r.c, 0))
         f->done = 0;
     else if (!r.c.continues && mentions(f, 0, back))
         ok = find_gone(f, &r, e) && read_lines(k, f, &r, e);
@@ -401,23 +368,20 @@ static void places(struct text_list *out)
     static const char *const folders[][2] = {{"sessions", ".codex/sessions"},
                                              {"archived_sessions", ".codex/archived_sessions"}};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *place = import_home("CODEX_HOME", folders[i][0], folders[i][1]);
-        if (place)
-            vec_push(&out->items, place);
+        import_place(out, "CODEX_HOME", folders[i][0], folders[i][1]);
     }
 }
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/'), *end = strrchr(path, '.');
-    return strncmp(name ? name + 1 : path, "rollout-", 8) == 0 && end &&
-           (strcmp(end, ".jsonl") == 0 || strcmp(end, ".json") == 0);
+    return strncmp(import_name(path), "rollout-", 8) == 0 &&
+           (import_ends(path, ".jsonl") || import_ends(path, ".json"));
 }
 
 static bool sniff(const struct import_file *f)
 {
     bool old = import_head_has(f, "instructions") && !import_head_has(f, "messages");
-    return f->head_len > 0 && f->head[0] == '{' && !f->sqlite && import_head_has(f, "timestamp") &&
+    return f->head[0] == '{' && import_head_has(f, "timestamp") &&
            (import_head_has(f, "payload") || (old && import_head_has(f, "id")));
 }
 

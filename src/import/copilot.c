@@ -6,37 +6,13 @@
 #include "base/mem.h"
 #include "import/source.h"
 
-struct talk {
-    struct import_conversation c;
-    char *id, *directory, *model;
-};
-
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static void take(char **to, const char *text)
-{
-    if (text && *text)
-        mem_replace(to, mem_strdup(text));
-}
-
-static void tell(struct talk *t)
-{
-    t->c.id = t->id;
-    t->c.directory = t->directory;
-    t->c.model = t->model;
-}
-
-static void take_start(struct talk *t, const struct json *event)
+static void take_start(struct import_conversation *c, const struct json *event)
 {
     const struct json *data = json_get(event, "data"), *context = json_get(data, "context");
-    take(&t->id, json_get_string(data, "sessionId"));
-    take(&t->model, json_get_string(data, "selectedModel"));
-    take(&t->directory, json_get_string(context, "cwd"));
-    t->c.created_ms = import_time_of(json_get(event, "timestamp"));
-    tell(t);
+    import_take(&c->id, json_get_string(data, "sessionId"));
+    import_take(&c->model, json_get_string(data, "selectedModel"));
+    import_take(&c->directory, json_get_string(context, "cwd"));
+    c->created_ms = import_time_of(json_get(event, "timestamp"));
 }
 
 static bool give_answer(struct import_sink *k, struct import_message *m, const struct json *data,
@@ -55,7 +31,8 @@ static bool give_answer(struct import_sink *k, struct import_message *m, const s
     return ok;
 }
 
-static bool give(struct import_sink *k, struct talk *t, const struct json *event, struct error *e)
+static bool give(struct import_sink *k, struct import_conversation *c, const struct json *event,
+                 struct error *e)
 {
     static const char *const passed[] = {"session.", "assistant.",  "tool.",     "hook.",
                                          "abort",    "skill.",      "subagent.", "system.",
@@ -66,12 +43,11 @@ static bool give(struct import_sink *k, struct talk *t, const struct json *event
     m.id = json_get_string(event, "id");
     m.ms = import_time_of(json_get(event, "timestamp"));
     if (is(type, "session.model_change")) {
-        take(&t->model, json_get_string(data, "newModel"));
-        tell(t);
+        import_take(&c->model, json_get_string(data, "newModel"));
     } else if (is(type, "user.message")) {
         return !m.text || import_add(k, &m, e);
     } else if (is(type, "assistant.message")) {
-        m.model = t->model;
+        m.model = c->model;
         return give_answer(k, &m, data, e);
     } else if (is(type, "tool.execution_complete")) {
         m.role = ROLE_TOOL;
@@ -88,57 +64,47 @@ static bool give(struct import_sink *k, struct talk *t, const struct json *event
 
 static bool read_copilot(struct import_sink *k, struct import_file *f, struct error *e)
 {
-    struct talk t = {0};
+    struct import_conversation c = {0};
     struct import_lines l;
-    struct error cause = {0};
     bool ok = true;
     import_lines_init(&l, k, f, 0);
-    struct json *first = import_lines_next(&l, &cause);
+    struct json *first = import_lines_next(&l, e);
     if (first && is(json_get_string(first, "type"), "session.start"))
-        take_start(&t, first);
+        take_start(&c, first);
     json_free(first);
-    if (t.id && import_wants(k, &t.c, 0)) {
-        t.c.continues = f->offset > 0;
-        if (t.c.continues) {
-            l.next = f->offset;
-            l.at = l.len = 0;
-        }
-        ok = import_begin(k, &t.c, e);
-        for (struct json *v; ok && (v = import_lines_next(&l, &cause)); json_free(v)) {
+    if (c.id && import_wants(k, &c, 0)) {
+        c.continues = f->offset > 0;
+        if (c.continues)
+            import_lines_seek(&l, f->offset);
+        ok = import_begin(k, &c, e);
+        for (struct json *v; ok && (v = import_lines_next(&l, e)); json_free(v)) {
             f->done = l.begin;
-            ok = give(k, &t, v, e);
+            ok = give(k, &c, v, e);
         }
         f->done = l.next;
-        ok = ok && import_end(k, e);
+        ok = ok && !l.failed && import_end(k, e);
     }
     import_lines_release(&l);
-    free(t.id);
-    free(t.directory);
-    free(t.model);
-    if (ok && cause.code != ERR_OK)
-        ok = err_set(e, cause.code, "%s", cause.text);
-    return ok;
+    import_conversation_release(&c);
+    return ok && !l.failed;
 }
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
 static void places(struct text_list *out)
 {
-    char *place = import_home("COPILOT_HOME", "session-state", ".copilot/session-state");
-    if (place)
-        vec_push(&out->items, place);
+    import_place(out, "COPILOT_HOME", "session-state", ".copilot/session-state");
 }
 
 static bool named(const char *path)
 {
-    size_t len = strlen(path);
-    return len > 6 && strcmp(path + len - 6, ".jsonl") == 0;
+    return import_ends(path, ".jsonl");
 }
 
 static bool sniff(const struct import_file *f)
 {
-    return f->head_len > 0 && f->head[0] == '{' && !f->sqlite &&
-           import_head_has(f, "copilotVersion") && import_head_has(f, "sessionId");
+    return f->head[0] == '{' && import_head_has(f, "copilotVersion") &&
+           import_head_has(f, "sessionId");
 }
 
 const struct import_source import_copilot = {

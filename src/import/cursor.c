@@ -6,17 +6,6 @@
 #include "base/mem.h"
 #include "import/source.h"
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static struct json *parse_column(const struct query *q, int column)
-{
-    auto_free char *text = query_column_text(q, column);
-    return text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
-}
-
 /* --- the editor ------------------------------------------------------------------------------- */
 
 /* A bubble: what was said, an answer, or a call with its result. */
@@ -30,16 +19,16 @@ static bool give_bubble(struct import_sink *k, const struct json *v, const char 
         .id = id, .name = json_get_string(tool, "name"), .text = json_get_string(tool, "rawArgs")};
     const char *text = json_get_string(v, "text");
     const char *folder = json_get_string(v, "workspaceProjectDir");
-    if (!c->directory && folder)
-        c->directory = mem_strdup(folder);
+    if (!c->directory)
+        import_take(&c->directory, folder);
     m.id = id;
     m.ms = import_time_of(json_get(v, "timestamp"));
     if (m.ms == 0)
         m.ms = import_time_of(json_get(v, "createdAt"));
     m.text = text;
     m.model = answer ? json_get_string(json_get(v, "modelInfo"), "modelName") : NULL;
-    if (!c->model && m.model)
-        c->model = mem_strdup(m.model);
+    if (!c->model)
+        import_take(&c->model, m.model);
     if (call.name) {
         m.calls = &call;
         m.call_count = 1;
@@ -73,7 +62,7 @@ static bool give_composer(struct import_sink *k, struct store *s, const struct j
             continue;
         auto_free char *key = mem_printf("bubbleId:%s:%s", c->id, id);
         struct query q = sql_query(s, e, "SELECT value FROM cursorDiskKV WHERE key = ?", "t", key);
-        AUTO(json_free_local) struct json *bubble = query_next(&q) ? parse_column(&q, 0) : NULL;
+        AUTO(json_free_local) struct json *bubble = query_next(&q) ? import_column(&q, 0) : NULL;
         ok = query_end(&q) && give_bubble(k, bubble ? bubble : h, id, c, e);
     }
     return ok && import_end(k, e);
@@ -87,15 +76,14 @@ static bool read_editor(struct import_sink *k, struct store *s, struct error *e)
                                "");
     bool ok = true;
     while (ok && query_next(&q)) {
-        AUTO(json_free_local) struct json *v = parse_column(&q, 0);
-        struct import_conversation c = {.id = json_get_string(v, "composerId"),
-                                        .title = json_get_string(v, "name"),
+        AUTO(json_free_local) struct json *v = import_column(&q, 0);
+        struct import_conversation c = {.id = mem_strdup(json_get_string(v, "composerId")),
+                                        .title = mem_strdup(json_get_string(v, "name")),
                                         .created_ms = import_time_of(json_get(v, "createdAt")),
                                         .updated_ms = import_time_of(json_get(v, "lastUpdatedAt"))};
         if (c.id && import_wants(k, &c, c.updated_ms))
             ok = give_composer(k, s, v, &c, e);
-        free((char *)(uintptr_t)c.directory);
-        free((char *)(uintptr_t)c.model);
+        import_conversation_release(&c);
     }
     return query_end(&q) && ok;
 }
@@ -132,8 +120,7 @@ static bool give_blob(struct import_sink *k, const struct json *v, const char *i
     else if (is(role, "user"))
         add_said(&text, content);
     bool ok = true;
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL;
-         ok && b; b = json_next(b)) {
+    for (const struct json *b = import_blocks(content); ok && b; b = json_next(b)) {
         const char *type = json_get_string(b, "type");
         struct import_message r = IMPORT_MESSAGE(ROLE_TOOL, json_get_string(b, "result"));
         r.id = id;
@@ -188,7 +175,7 @@ static bool read_command_line(struct import_sink *k, struct import_file *f, stru
                                    "");
     while (ok && query_next(&blobs)) {
         auto_free char *blob = query_column_text(&blobs, 0);
-        AUTO(json_free_local) struct json *v = parse_column(&blobs, 1);
+        AUTO(json_free_local) struct json *v = import_column(&blobs, 1);
         ok = give_blob(k, v, blob, e);
     }
     ok = query_end(&blobs) && ok;
@@ -213,17 +200,13 @@ static void places(struct text_list *out)
         ".config/Cursor/User/globalStorage/state.vscdb",
         "Library/Application Support/Cursor/User/globalStorage/state.vscdb", ".cursor/chats"};
     for (size_t i = 0; i < sizeof under / sizeof *under; i++) {
-        char *place = import_home(NULL, NULL, under[i]);
-        if (place)
-            vec_push(&out->items, place);
+        import_place(out, NULL, NULL, under[i]);
     }
 }
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    name = name ? name + 1 : path;
-    return strcmp(name, "state.vscdb") == 0 || strcmp(name, "store.db") == 0;
+    return is(import_name(path), "state.vscdb") || is(import_name(path), "store.db");
 }
 
 static bool sniff(const struct import_file *f)

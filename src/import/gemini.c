@@ -24,41 +24,16 @@ struct kept {
 
 struct talk {
     struct import_conversation c;
-    char *id, *parent, *title, *directory, *model;
     VEC(struct kept) messages;
     size_t *index, room, used; /* hashed: places in the list + 1; room is a power of two */
     bool results;              /* they stand at the calls; those in the user's place are copies */
 };
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static void take(char **to, const char *text)
-{
-    if (text && *text)
-        mem_replace(to, mem_strdup(text));
-}
-
 static void talk_release(struct talk *t)
 {
-    free(t->id);
-    free(t->parent);
-    free(t->title);
-    free(t->directory);
-    free(t->model);
+    import_conversation_release(&t->c);
     vec_release(&t->messages);
     free(t->index);
-}
-
-static void tell(struct talk *t)
-{
-    t->c.id = t->id;
-    t->c.parent = t->parent;
-    t->c.title = t->title;
-    t->c.directory = t->directory;
-    t->c.model = t->model;
 }
 
 /* --- the list of messages --------------------------------------------------------------------- */
@@ -118,11 +93,11 @@ static void keep_all(struct talk *t, const struct json *messages, int64_t begin)
 static void take_told(struct talk *t, const struct json *v)
 {
     const struct json *folders = json_get(v, "directories");
-    if (!t->id)
-        take(&t->id, json_get_string(v, "sessionId"));
-    take(&t->title, json_get_string(v, "summary"));
-    if (!t->directory)
-        take(&t->directory, json_string(json_at(folders, 0)));
+    if (!t->c.id)
+        import_take(&t->c.id, json_get_string(v, "sessionId"));
+    import_take(&t->c.title, json_get_string(v, "summary"));
+    if (!t->c.directory)
+        import_take(&t->c.directory, json_string(json_at(folders, 0)));
     if (t->c.created_ms == 0)
         t->c.created_ms = import_time_of(json_get(v, "startTime"));
 }
@@ -187,21 +162,17 @@ static bool add_answer(struct import_sink *k, struct talk *t, const struct json 
     VEC(struct import_call) list = {0};
     add_parts(&text, json_get(v, "content"), false);
     for (const struct json *c = json_first(calls); c; c = json_next(c))
-        vec_push(&list, (struct import_call){.id = json_get_string(c, "id"),
-                                             .name = json_get_string(c, "name"),
-                                             .arguments = json_get(c, "args")});
+        vec_push(&list, import_call_of(c, "args"));
     for (const struct json *p = calls ? NULL : json_first(json_get(v, "content")); p;
          p = json_next(p)) {
         const struct json *call = json_get(p, "functionCall");
         if (call)
-            vec_push(&list, (struct import_call){.id = json_get_string(call, "id"),
-                                                 .name = json_get_string(call, "name"),
-                                                 .arguments = json_get(call, "args")});
+            vec_push(&list, import_call_of(call, "args"));
     }
-    take(&t->model, json_get_string(v, "model"));
+    import_take(&t->c.model, json_get_string(v, "model"));
     m->role = ROLE_ASSISTANT;
     m->text = text.data;
-    m->model = t->model;
+    m->model = t->c.model;
     int64_t output = figure_tokens(tokens, "output", -1);
     m->usage =
         (struct usage){.input = figure_tokens(tokens, "input", -1),
@@ -209,7 +180,6 @@ static bool add_answer(struct import_sink *k, struct talk *t, const struct json 
                        .cached = figure_tokens(tokens, "cached", -1)};
     m->calls = list.items;
     m->call_count = list.len;
-    tell(t);
     bool ok = import_add(k, m, e);
     vec_release(&list);
     for (const struct json *c = json_first(calls); ok && c; c = json_next(c)) {
@@ -237,8 +207,7 @@ static bool add_message(struct import_sink *k, struct talk *t, const struct json
             import_unknown(k, type ? type : "message without a type");
         return true;
     }
-    for (const struct json *p = json_type(content) == JSON_ARRAY ? json_first(content) : NULL; p;
-         p = json_next(p))
+    for (const struct json *p = import_blocks(content); p; p = json_next(p))
         if (json_get(p, "functionResponse") && !t->results &&
             !add_result(k, json_get(p, "functionResponse"), m.id, false, m.ms, e))
             return false;
@@ -259,11 +228,11 @@ static void take_place(struct talk *t, const char *path)
     auto_free char *file = paths_join(folder, ".project_root");
     const char *below = strchr(chats + 7, '/');
     AUTO(buf_release) struct buf root = {.data = buf_empty, .max = PROJECT_ROOT_BYTES};
-    if (below && !t->parent)
-        t->parent = mem_strndup(chats + 7, (size_t)(below - chats - 7));
-    if (!t->directory && paths_read_file(file, PATHS_FILE, &root, NULL) && root.len > 0 &&
+    if (below && !t->c.parent)
+        t->c.parent = mem_strndup(chats + 7, (size_t)(below - chats - 7));
+    if (!t->c.directory && paths_read_file(file, PATHS_FILE, &root, NULL) && root.len > 0 &&
         root.data[0] == '/')
-        t->directory = mem_strndup(root.data, strcspn(root.data, "\r\n"));
+        t->c.directory = mem_strndup(root.data, strcspn(root.data, "\r\n"));
 }
 
 static bool give(struct import_sink *k, struct import_file *f, struct talk *t,
@@ -278,8 +247,7 @@ static bool give(struct import_sink *k, struct import_file *f, struct talk *t,
         const struct kept *m = &t->messages.items[i];
         if (!whole && m->begin != begin) {
             json_free(line);
-            l.next = begin = m->begin;
-            l.at = l.len = 0;
+            import_lines_seek(&l, begin = m->begin);
             line = import_lines_next(&l, NULL);
         }
         const struct json *v = whole ? whole : line, *set = json_get(v, "$set");
@@ -289,16 +257,13 @@ static bool give(struct import_sink *k, struct import_file *f, struct talk *t,
     }
     json_free(line);
     import_lines_release(&l);
-    tell(t);
     return ok && import_end(k, e);
 }
 
 static bool read_gemini(struct import_sink *k, struct import_file *f, struct error *e)
 {
     struct talk t = {0};
-    struct error cause = {0};
-    size_t len = strlen(f->path);
-    bool one = len > 5 && strcmp(f->path + len - 5, ".json") == 0;
+    bool ok = true, one = import_ends(f->path, ".json");
     AUTO(json_free_local) struct json *whole = one ? import_file_json(f, e) : NULL;
     if (one && !whole)
         return false;
@@ -307,14 +272,13 @@ static bool read_gemini(struct import_sink *k, struct import_file *f, struct err
     } else {
         struct import_lines l;
         import_lines_init(&l, k, f, 0);
-        for (struct json *v; (v = import_lines_next(&l, &cause)); json_free(v))
+        for (struct json *v; (v = import_lines_next(&l, e)); json_free(v))
             look_at(&t, v, l.begin);
         import_lines_release(&l);
+        ok = !l.failed;
     }
     take_place(&t, f->path);
-    tell(&t);
-    bool ok = cause.code == ERR_OK || err_set(e, cause.code, "%s", cause.text);
-    if (ok && t.id && import_wants(k, &t.c, 0))
+    if (ok && t.c.id && import_wants(k, &t.c, 0))
         ok = give(k, f, &t, whole, e);
     talk_release(&t);
     return ok;
@@ -324,24 +288,18 @@ static bool read_gemini(struct import_sink *k, struct import_file *f, struct err
 
 static void places(struct text_list *out)
 {
-    char *gemini = import_home(NULL, NULL, ".gemini/tmp");
-    char *qwen = import_home(NULL, NULL, ".qwen/tmp"); /* writes the same files */
-    if (gemini)
-        vec_push(&out->items, gemini);
-    if (qwen)
-        vec_push(&out->items, qwen);
+    import_place(out, NULL, NULL, ".gemini/tmp");
+    import_place(out, NULL, NULL, ".qwen/tmp"); /* writes the same files */
 }
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/'), *end = strrchr(path, '.');
-    return strstr(path, "/chats/") && name && end &&
-           (strcmp(end, ".jsonl") == 0 || strcmp(end, ".json") == 0);
+    return strstr(path, "/chats/") && (import_ends(path, ".jsonl") || import_ends(path, ".json"));
 }
 
 static bool sniff(const struct import_file *f)
 {
-    return f->head_len > 0 && f->head[0] == '{' && !f->sqlite && import_head_has(f, "sessionId") &&
+    return f->head[0] == '{' && import_head_has(f, "sessionId") &&
            import_head_has(f, "projectHash");
 }
 

@@ -18,41 +18,14 @@ typedef VEC(struct json *) json_list;
 
 struct talk {
     struct import_conversation c;
-    char *id, *parent, *title, *directory, *model;
-    char *revert; /* id of the first message that was taken back */
-    int64_t updated_ms;
+    char *revert; /* id of the first message that was taken back; NULL: none was */
 };
-
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static void take(char **to, const char *text)
-{
-    if (text && *text)
-        mem_replace(to, mem_strdup(text));
-}
 
 static void talk_clear(struct talk *t)
 {
-    free(t->id);
-    free(t->parent);
-    free(t->title);
-    free(t->directory);
-    free(t->model);
+    import_conversation_release(&t->c);
     free(t->revert);
     *t = (struct talk){0};
-}
-
-static void tell(struct talk *t)
-{
-    t->c.id = t->id;
-    t->c.parent = t->parent;
-    t->c.title = t->title;
-    t->c.directory = t->directory;
-    t->c.model = t->model;
-    t->c.updated_ms = t->updated_ms;
 }
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -123,13 +96,12 @@ static bool give_message(struct import_sink *k, struct talk *t, const struct jso
     if (answer && json_get_bool(data, "summary", false)) /* of a compaction */
         return true;
     if (answer) {
-        take(&t->model, json_get_string(data, "modelID"));
-        m.model = t->model;
+        import_take(&t->c.model, json_get_string(data, "modelID"));
+        m.model = t->c.model;
         m.response = key;
         m.usage = usage_of(json_get(data, "tokens"));
         m.cost = json_number(json_get(data, "cost"), -1);
     }
-    tell(t);
     for (size_t i = 0; i < parts->len; i++) {
         const struct json *part = parts->items[i];
         const char *type = json_get_string(part, "type"), *words = json_get_string(part, "text");
@@ -156,7 +128,7 @@ static bool is_streaming(const struct talk *t, const struct json *data)
 {
     return is(json_get_string(data, "role"), "assistant") && !json_get(data, "error") &&
            !json_get(json_get(data, "time"), "completed") &&
-           clock_wall_ms() - t->updated_ms < STREAMING_MS;
+           clock_wall_ms() - t->c.updated_ms < STREAMING_MS;
 }
 
 static void list_clear(json_list *list)
@@ -168,18 +140,12 @@ static void list_clear(json_list *list)
 
 /* --- the database ----------------------------------------------------------------------------- */
 
-static struct json *parse_column(const struct query *q, int column)
-{
-    auto_free char *text = query_column_text(q, column);
-    return text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
-}
-
 static bool load_parts(struct store *s, const char *message, json_list *out, struct error *e)
 {
     struct query q =
         sql_query(s, e, "SELECT data FROM part WHERE message_id = ? ORDER BY id", "t", message);
     while (query_next(&q)) {
-        struct json *part = parse_column(&q, 0);
+        struct json *part = import_column(&q, 0);
         if (part)
             vec_push(out, part);
     }
@@ -193,10 +159,10 @@ static bool give_session(struct import_sink *k, struct store *s, struct talk *t,
     struct query q = sql_query(s, e,
                                "SELECT id, data FROM message WHERE session_id = ? "
                                "ORDER BY time_created, id",
-                               "t", t->id);
+                               "t", t->c.id);
     while (ok && more && query_next(&q)) {
         auto_free char *id = query_column_text(&q, 0);
-        AUTO(json_free_local) struct json *data = parse_column(&q, 1);
+        AUTO(json_free_local) struct json *data = import_column(&q, 1);
         more = !is(t->revert, id) && !is_streaming(t, data);
         if (!data)
             import_unknown(k, "message that is no JSON");
@@ -206,7 +172,6 @@ static bool give_session(struct import_sink *k, struct store *s, struct talk *t,
     }
     vec_release(&parts);
     ok = query_end(&q) && ok;
-    tell(t);
     return ok && import_end(k, e);
 }
 
@@ -216,19 +181,18 @@ static bool load_session(struct store *s, const char *id, struct talk *t, struct
                                "SELECT parent_id, directory, title, revert, time_created, "
                                "time_updated FROM session WHERE id = ?",
                                "t", id);
-    t->id = mem_strdup(id);
+    t->c.id = mem_strdup(id);
     if (query_next(&q)) {
-        AUTO(json_free_local) struct json *revert = parse_column(&q, 3);
-        t->parent = query_column_text(&q, 0);
-        t->directory = query_column_text(&q, 1);
-        t->title = query_column_text(&q, 2);
-        take(&t->revert, json_get_string(revert, "messageID"));
+        AUTO(json_free_local) struct json *revert = import_column(&q, 3);
+        t->c.parent = query_column_text(&q, 0);
+        t->c.directory = query_column_text(&q, 1);
+        auto_free char *title = query_column_text(&q, 2);
+        if (title && !import_begins(title, (const char *const[]){"New session - ", NULL}))
+            import_take(&t->c.title, title); /* else it has none yet */
+        t->revert = mem_strdup(json_get_string(revert, "messageID"));
         t->c.created_ms = import_time((double)query_column_known(&q, 4));
-        t->updated_ms = import_time((double)query_column_known(&q, 5));
-        if (import_begins(t->title ? t->title : "", (const char *const[]){"New session - ", NULL}))
-            mem_replace(&t->title, NULL); /* it has none yet */
+        t->c.updated_ms = import_time((double)query_column_known(&q, 5));
     }
-    tell(t);
     return query_end(&q);
 }
 
@@ -243,7 +207,7 @@ static bool read_database(struct import_sink *k, struct import_file *f, struct e
     bool ok = query_texts(&q, &ids);
     for (size_t i = 0; ok && i < ids.items.len; i++) {
         ok = load_session(s, ids.items.items[i], &t, e);
-        if (ok && import_wants(k, &t.c, t.updated_ms))
+        if (ok && import_wants(k, &t.c, t.c.updated_ms))
             ok = give_session(k, s, &t, e);
         talk_clear(&t);
     }
@@ -292,15 +256,14 @@ static bool read_storage(struct import_sink *k, struct import_file *f, struct er
     json_list messages = {0}, parts = {0};
     if (!info || !at || !id || strchr(id, '/'))
         return info != NULL;
-    t.id = mem_strdup(id);
-    take(&t.parent, json_get_string(info, "parentID"));
-    take(&t.directory, json_get_string(info, "directory"));
-    take(&t.title, json_get_string(info, "title"));
-    take(&t.revert, json_get_string(json_get(info, "revert"), "messageID"));
+    t.c.id = mem_strdup(id);
+    import_take(&t.c.parent, json_get_string(info, "parentID"));
+    import_take(&t.c.directory, json_get_string(info, "directory"));
+    import_take(&t.c.title, json_get_string(info, "title"));
+    t.revert = mem_strdup(json_get_string(json_get(info, "revert"), "messageID"));
     t.c.created_ms = import_time_of(json_get(json_get(info, "time"), "created"));
-    t.updated_ms = import_time_of(json_get(json_get(info, "time"), "updated"));
-    tell(&t);
-    bool ok = true, more = import_wants(k, &t.c, t.updated_ms), begun = more;
+    t.c.updated_ms = import_time_of(json_get(json_get(info, "time"), "updated"));
+    bool ok = true, more = import_wants(k, &t.c, t.c.updated_ms), begun = more;
     auto_free char *storage = mem_strndup(f->path, (size_t)(at - f->path));
     auto_free char *folder = mem_printf("%s/message/%s", storage, id);
     if (more) {
@@ -317,7 +280,6 @@ static bool read_storage(struct import_sink *k, struct import_file *f, struct er
         ok = !more || give_message(k, &t, messages.items[i], &parts, e);
         list_clear(&parts);
     }
-    tell(&t);
     ok = ok && (!begun || import_end(k, e));
     list_clear(&messages);
     vec_release(&messages);
@@ -335,21 +297,14 @@ static bool read_opencode(struct import_sink *k, struct import_file *f, struct e
 
 static void places(struct text_list *out)
 {
-    char *own = import_home("OPENCODE_DB", "", NULL);
-    char *usual = import_home("XDG_DATA_HOME", "opencode", ".local/share/opencode");
-    if (own)
-        vec_push(&out->items, own);
-    if (usual)
-        vec_push(&out->items, usual);
+    import_place(out, "OPENCODE_DB", "", NULL);
+    import_place(out, "XDG_DATA_HOME", "opencode", ".local/share/opencode");
 }
 
 static bool named(const char *path)
 {
-    const char *name = strrchr(path, '/'), *end = strrchr(path, '.');
-    if (!name || !end)
-        return false;
-    return (strncmp(name, "/opencode", 9) == 0 && strcmp(end, ".db") == 0) ||
-           (strstr(path, "/storage/session/") && strcmp(end, ".json") == 0);
+    return (strncmp(import_name(path), "opencode", 8) == 0 && import_ends(path, ".db")) ||
+           (strstr(path, "/storage/session/") && import_ends(path, ".json"));
 }
 
 static bool sniff(const struct import_file *f)

@@ -9,38 +9,18 @@
 
 struct talk {
     struct import_conversation c;
-    char *id, *title, *directory, *model;
     struct import_tree tree;
 };
-
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static void take(char **to, const char *text)
-{
-    if (text && *text)
-        mem_replace(to, mem_strdup(text));
-}
-
-static void tell(struct talk *t)
-{
-    t->c.id = t->id;
-    t->c.title = t->title;
-    t->c.directory = t->directory;
-    t->c.model = t->model;
-}
 
 static void look_at(struct talk *t, const struct json *v, int64_t begin)
 {
     const char *type = json_get_string(v, "type"), *id = json_get_string(v, "id");
-    if (is(type, "session") && !t->id) {
-        take(&t->id, id);
-        take(&t->directory, json_get_string(v, "cwd"));
+    if (is(type, "session") && !t->c.id) {
+        import_take(&t->c.id, id);
+        import_take(&t->c.directory, json_get_string(v, "cwd"));
         t->c.created_ms = import_time_of(json_get(v, "timestamp"));
     } else if (is(type, "session_info")) {
-        take(&t->title, json_get_string(v, "name"));
+        import_take(&t->c.title, json_get_string(v, "name"));
     } else if (id) {
         import_tree_add(&t->tree, id, json_get_string(v, "parentId"), begin, begin);
     }
@@ -64,22 +44,18 @@ static bool add_message(struct import_sink *k, struct talk *t, const struct json
         return true;
     }
     import_add_content(&text, content, NULL);
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL; b;
-         b = json_next(b))
+    for (const struct json *b = import_blocks(content); b; b = json_next(b))
         if (is(json_get_string(b, "type"), "toolCall"))
-            vec_push(&calls, (struct import_call){.id = json_get_string(b, "id"),
-                                                  .name = json_get_string(b, "name"),
-                                                  .arguments = json_get(b, "arguments")});
+            vec_push(&calls, import_call_of(b, "arguments"));
     m.id = json_get_string(line, "id");
     m.ms = import_time_of(json_get(line, "timestamp"));
-    buf_addstr(&text, "");
     m.text = text.data;
     if (is(role, "assistant")) {
         int64_t read = figure_tokens(usage, "cacheRead", 0);
         int64_t input = figure_tokens(usage, "input", -1);
-        take(&t->model, json_get_string(message, "model"));
+        import_take(&t->c.model, json_get_string(message, "model"));
         m.role = ROLE_ASSISTANT;
-        m.model = t->model;
+        m.model = t->c.model;
         m.response = json_get_string(message, "responseId");
         m.usage = (struct usage){
             .input = input < 0 ? -1 : input + read + figure_tokens(usage, "cacheWrite", 0),
@@ -96,7 +72,6 @@ static bool add_message(struct import_sink *k, struct talk *t, const struct json
     } else if (!is(role, "user")) { /* "bashExecution", "custom" and summaries are the program's */
         m.text = NULL;
     }
-    tell(t);
     bool ok = !m.text || import_add(k, &m, e);
     vec_release(&calls);
     return ok;
@@ -110,16 +85,12 @@ static bool give(struct import_sink *k, struct import_file *f, struct talk *t, s
     bool ok = import_begin(k, &t->c, e);
     import_lines_init(&l, NULL, f, 0);
     for (size_t i = 0; ok && i < chain.where.len; i++) {
-        if (l.next != chain.where.items[i]) {
-            l.next = chain.where.items[i];
-            l.at = l.len = 0;
-        }
+        import_lines_seek(&l, chain.where.items[i]);
         AUTO(json_free_local) struct json *line = import_lines_next(&l, NULL);
         ok = add_message(k, t, line, e);
     }
     import_lines_release(&l);
     vec_release(&chain.where);
-    tell(t);
     return ok && import_end(k, e);
 }
 
@@ -127,19 +98,14 @@ static bool read_pi(struct import_sink *k, struct import_file *f, struct error *
 {
     struct talk t = {0};
     struct import_lines l;
-    struct error cause = {0};
     import_lines_init(&l, k, f, 0);
-    for (struct json *v; (v = import_lines_next(&l, &cause)); json_free(v))
+    for (struct json *v; (v = import_lines_next(&l, e)); json_free(v))
         look_at(&t, v, l.begin);
     import_lines_release(&l);
-    tell(&t);
-    bool ok = cause.code == ERR_OK || err_set(e, cause.code, "%s", cause.text);
-    if (ok && t.id && import_wants(k, &t.c, 0))
+    bool ok = !l.failed;
+    if (ok && t.c.id && import_wants(k, &t.c, 0))
         ok = give(k, f, &t, e);
-    free(t.id);
-    free(t.title);
-    free(t.directory);
-    free(t.model);
+    import_conversation_release(&t.c);
     import_tree_release(&t.tree);
     return ok;
 }
@@ -148,18 +114,13 @@ static bool read_pi(struct import_sink *k, struct import_file *f, struct error *
 
 static void places(struct text_list *out)
 {
-    char *own = import_home("PI_CODING_AGENT_SESSION_DIR", "", NULL);
-    char *usual = import_home("PI_CODING_AGENT_DIR", "sessions", ".pi/agent/sessions");
-    if (own)
-        vec_push(&out->items, own);
-    if (usual)
-        vec_push(&out->items, usual);
+    import_place(out, "PI_CODING_AGENT_SESSION_DIR", "", NULL);
+    import_place(out, "PI_CODING_AGENT_DIR", "sessions", ".pi/agent/sessions");
 }
 
 static bool named(const char *path)
 {
-    size_t len = strlen(path);
-    return len > 6 && strcmp(path + len - 6, ".jsonl") == 0;
+    return import_ends(path, ".jsonl");
 }
 
 static bool sniff(const struct import_file *f)

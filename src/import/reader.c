@@ -47,6 +47,13 @@ void import_lines_release(struct import_lines *l)
     free(l->chunk);
 }
 
+void import_lines_seek(struct import_lines *l, int64_t offset)
+{
+    if (l->next != offset)
+        l->at = l->len = 0;
+    l->next = offset;
+}
+
 /* Whether the chunk has bytes from `offset` on. */
 static bool lines_fill(struct import_lines *l, int64_t offset, struct error *e)
 {
@@ -100,6 +107,18 @@ struct json *import_lines_next(struct import_lines *l, struct error *e)
     }
 }
 
+FILE *import_file_open(const struct import_file *f, struct error *e)
+{
+    int fd = dup(f->fd);
+    FILE *in = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "rb") : NULL;
+    if (in)
+        return in;
+    err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", f->path);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
 struct json *import_file_json(const struct import_file *f, struct error *e)
 {
     AUTO(buf_release) struct buf text = {.data = buf_empty, .max = IMPORT_ELEMENT_BYTES};
@@ -148,14 +167,9 @@ bool import_elements(struct import_sink *k, const struct import_file *f, const c
                      void *context, struct error *e)
 {
     struct import_text t;
-    int fd = dup(f->fd);
-    FILE *in = fd >= 0 && lseek(fd, 0, SEEK_SET) == 0 ? fdopen(fd, "rb") : NULL;
-    if (!in) {
-        err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", f->path);
-        if (fd >= 0)
-            close(fd);
+    FILE *in = import_file_open(f, e);
+    if (!in)
         return false;
-    }
     import_text_init(&t, in, CHUNK_BYTES, NULL, NULL);
     bool ok = import_text_rewind(&t, e) && find_array(&t, member, e), more = ok;
     more = more && !import_text_take(&t, ']');
@@ -234,6 +248,12 @@ bool import_sniff_tables(const struct import_file *f, const char *const *tables,
     return fits;
 }
 
+struct json *import_column(const struct query *q, int column)
+{
+    auto_free char *text = query_column_text(q, column);
+    return text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 int64_t import_time(double number)
@@ -275,29 +295,91 @@ bool import_begins(const char *text, const char *const *beginnings)
     return false;
 }
 
-static void add_paragraph(struct buf *out, const char *text)
+bool import_ends(const char *path, const char *ending)
+{
+    size_t len = strlen(path), end = strlen(ending);
+    return len > end && strcmp(path + len - end, ending) == 0;
+}
+
+const char *import_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void import_add_paragraph(struct buf *out, const char *text)
 {
     if (!utf8_is_blank(text))
         buf_addf(out, "%s%s", out->len > 0 ? "\n\n" : "", text);
+}
+
+const struct json *import_blocks(const struct json *content)
+{
+    return json_type(content) == JSON_ARRAY ? json_first(content) : NULL;
 }
 
 void import_add_content(struct buf *out, const struct json *content, const char *const *types)
 {
     static const char *const texts[] = {"text", "input_text", "output_text", NULL};
     static const char *const images[] = {"image", "image_url", "input_image", NULL};
-    add_paragraph(out, json_string(content));
-    if (json_type(content) != JSON_ARRAY)
-        return;
-    for (const struct json *block = json_first(content); block; block = json_next(block)) {
+    import_add_paragraph(out, json_string(content));
+    for (const struct json *block = import_blocks(content); block; block = json_next(block)) {
         const char *type = json_get_string(block, "type");
-        add_paragraph(out, json_string(block));
-        for (const char *const *t = types ? types : texts; type && *t; t++)
-            if (strcmp(type, *t) == 0)
-                add_paragraph(out, json_get_string(block, "text"));
-        for (const char *const *t = images; type && *t; t++)
-            if (strcmp(type, *t) == 0)
-                add_paragraph(out, "[image]");
+        import_add_paragraph(out, json_string(block));
+        for (const char *const *t = types ? types : texts; *t; t++)
+            if (is(type, *t))
+                import_add_paragraph(out, json_get_string(block, "text"));
+        for (const char *const *t = images; *t; t++)
+            if (is(type, *t))
+                import_add_paragraph(out, "[image]");
     }
+}
+
+struct import_call import_call_of(const struct json *block, const char *arguments)
+{
+    return (struct import_call){.id = json_get_string(block, "id"),
+                                .name = json_get_string(block, "name"),
+                                .arguments = json_get(block, arguments)};
+}
+
+bool import_add_results(struct import_sink *k, const struct json *content, const char *id,
+                        int64_t ms, struct error *e)
+{
+    size_t number = 0;
+    bool ok = true;
+    for (const struct json *b = import_blocks(content); ok && b; b = json_next(b)) {
+        AUTO(buf_release) struct buf text = BUF_INIT;
+        struct import_message m = IMPORT_MESSAGE(ROLE_TOOL, NULL);
+        if (!is(json_get_string(b, "type"), "tool_result"))
+            continue;
+        auto_free char *nth = id ? mem_printf("%s/%zu", id, ++number) : NULL;
+        import_add_content(&text, json_get(b, "content"), NULL);
+        m.id = nth;
+        m.ms = ms;
+        m.text = text.data;
+        m.call_id = json_get_string(b, "tool_use_id");
+        m.tool = json_get_string(b, "name");
+        m.failed = json_get_bool(b, "is_error", false);
+        ok = import_add(k, &m, e);
+    }
+    return ok;
+}
+
+void import_take(const char **to, const char *text)
+{
+    if (!text || !*text || is(*to, text))
+        return;
+    char *copy = mem_strdup(text);
+    free((char *)(uintptr_t)*to);
+    *to = copy;
+}
+
+void import_conversation_release(struct import_conversation *c)
+{
+    const char *const texts[] = {c->id, c->title, c->directory, c->model, c->parent};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free((char *)(uintptr_t)texts[i]);
+    *c = (struct import_conversation){0};
 }
 
 char *import_home(const char *variable, const char *under_variable, const char *under_home)
@@ -306,6 +388,14 @@ char *import_home(const char *variable, const char *under_variable, const char *
     if (value && *value == '/')
         return *under_variable ? paths_join(value, under_variable) : mem_strdup(value);
     return home && *home == '/' && under_home ? paths_join(home, under_home) : NULL;
+}
+
+void import_place(struct text_list *out, const char *variable, const char *under_variable,
+                  const char *under_home)
+{
+    char *path = import_home(variable, under_variable, under_home);
+    if (path)
+        vec_push(&out->items, path);
 }
 
 /* --- branches --------------------------------------------------------------------------------- */

@@ -7,29 +7,6 @@
 #include "base/mem.h"
 #include "import/source.h"
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static bool add_results(struct import_sink *k, const struct json *content, struct error *e)
-{
-    bool ok = true;
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL;
-         ok && b; b = json_next(b)) {
-        AUTO(buf_release) struct buf text = BUF_INIT;
-        struct import_message m = IMPORT_MESSAGE(ROLE_TOOL, NULL);
-        if (!is(json_get_string(b, "type"), "tool_result"))
-            continue;
-        import_add_content(&text, json_get(b, "content"), NULL);
-        m.text = text.data;
-        m.call_id = json_get_string(b, "tool_use_id");
-        m.failed = json_get_bool(b, "is_error", false);
-        ok = import_add(k, &m, e);
-    }
-    return ok;
-}
-
 static bool add_message(struct import_sink *k, const struct json *v, struct error *e)
 {
     const char *role = json_get_string(v, "role");
@@ -47,11 +24,11 @@ static bool add_message(struct import_sink *k, const struct json *v, struct erro
         import_unknown(k, role ? role : "message without a role");
         return true;
     }
-    if (!add_results(k, content, e))
+    m.ms = import_time_of(json_get(v, "timestamp"));
+    if (!import_add_results(k, content, NULL, m.ms, e))
         return false;
     import_add_content(&text, content, NULL);
     m.text = text.data;
-    m.ms = import_time_of(json_get(v, "timestamp"));
     m.call_id = json_get_string(v, "tool_call_id");
     m.tool = json_get_string(v, "name");
     for (const struct json *c = json_first(json_get(v, "tool_calls")); c; c = json_next(c)) {
@@ -60,12 +37,9 @@ static bool add_message(struct import_sink *k, const struct json *v, struct erro
                                               .name = json_get_string(f, "name"),
                                               .text = json_get_string(f, "arguments")});
     }
-    for (const struct json *b = json_type(content) == JSON_ARRAY ? json_first(content) : NULL; b;
-         b = json_next(b))
+    for (const struct json *b = import_blocks(content); b; b = json_next(b))
         if (is(json_get_string(b, "type"), "tool_use"))
-            vec_push(&calls, (struct import_call){.id = json_get_string(b, "id"),
-                                                  .name = json_get_string(b, "name"),
-                                                  .arguments = json_get(b, "input")});
+            vec_push(&calls, import_call_of(b, "input"));
     m.calls = calls.items;
     m.call_count = calls.len;
     bool ok = import_add(k, &m, e);
@@ -110,8 +84,7 @@ static void places(struct text_list *out)
 
 static bool named(const char *path)
 {
-    size_t len = strlen(path);
-    return len > 5 && strcmp(path + len - 5, ".json") == 0;
+    return import_ends(path, ".json");
 }
 
 static bool sniff(const struct import_file *f)

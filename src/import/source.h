@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -71,7 +73,7 @@ const struct import_source *import_source_sniff(const struct import_file *f);
 /* ---- what a source gives ---- */
 
 /* The sink copies what it needs; members may be changed until import_end(), which looks at them
- * again (a title often comes last). */
+ * again (a title often comes last). Texts that import_take() sets are copies. */
 struct import_conversation {
     const char *id; /* there; required */
     const char *title;
@@ -149,7 +151,11 @@ void import_lines_init(struct import_lines *l, struct import_sink *k, struct imp
  * line that is not whole is left for the next reading; a long one (IMPORT_ELEMENT_BYTES), or one
  * that is no JSON, is counted and passed over. */
 struct json *import_lines_next(struct import_lines *l, struct error *e);
+void import_lines_seek(struct import_lines *l, int64_t offset);
 void import_lines_release(struct import_lines *l);
+
+/* For reading from the beginning; fclose() leaves the file open. NULL with `e`. */
+FILE *import_file_open(const struct import_file *f, struct error *e);
 
 /* The file's JSON, whole; NULL with `e`. For files of at most IMPORT_ELEMENT_BYTES. */
 struct json *import_file_json(const struct import_file *f, struct error *e);
@@ -170,6 +176,9 @@ bool import_has_columns(struct store *s, const char *table, const char *columns)
 /* For sniff(): whether the file is a database with these tables, each "table column column". */
 bool import_sniff_tables(const struct import_file *f, const char *const *tables, size_t count);
 
+/* The JSON of a column, which the caller frees; NULL: it is none. */
+struct json *import_column(const struct query *q, int column);
+
 /* Milliseconds of a number in seconds, ms or us, or of a text in RFC 3339; 0: unknown. */
 int64_t import_time(double number);
 int64_t import_time_of(const struct json *v);
@@ -177,6 +186,33 @@ int64_t import_time_of(const struct json *v);
 /* The member of the first object of the file's head, by a shallow look: whether the name occurs as
  * a member before the head ends. For sniff(). */
 bool import_head_has(const struct import_file *f, const char *member);
+
+static inline bool is(const char *text, const char *word)
+{
+    return text && strcmp(text, word) == 0;
+}
+
+/* Whether a path is longer than the ending and has it; the path's last part. */
+bool import_ends(const char *path, const char *ending);
+const char *import_name(const char *path);
+
+/* Replaces a text, which import_take() or an allocation made, by a copy; not by nothing. */
+void import_take(const char **to, const char *text);
+/* Frees the texts of a conversation, all of which import_take() or an allocation made. */
+void import_conversation_release(struct import_conversation *c);
+
+/* The first element of an array; NULL: it is none, or empty. */
+const struct json *import_blocks(const struct json *content);
+
+/* The call of a block {id, name, ARGUMENTS}. */
+struct import_call import_call_of(const struct json *block, const char *arguments);
+
+/* Adds each block of type "tool_result", with the ids "ID/1", "ID/2"; `id` may be NULL. */
+bool import_add_results(struct import_sink *k, const struct json *content, const char *id,
+                        int64_t ms, struct error *e);
+
+/* Appends a text that is not blank, after an empty line. */
+void import_add_paragraph(struct buf *out, const char *text);
 
 /* Appends the text of `content`: a string, or blocks with "text" of a type in `types` (NULL ends;
  * NULL: "text", "input_text", "output_text"), separated by empty lines; images leave "[image]". */
@@ -187,6 +223,9 @@ bool import_begins(const char *text, const char *const *beginnings);
 
 /* "$NAME/rest" if the variable is set, else "~/rest"; NULL: there is no HOME. The caller frees. */
 char *import_home(const char *variable, const char *under_variable, const char *under_home);
+/* Appends it to the places. */
+void import_place(struct text_list *out, const char *variable, const char *under_variable,
+                  const char *under_home);
 
 /* ---- branches: messages that name their parents ---- */
 

@@ -14,17 +14,6 @@ struct tables {
     bool (*give)(struct import_sink *k, const struct query *q, struct error *e);
 };
 
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static struct json *parse_column(const struct query *q, int column)
-{
-    auto_free char *text = query_column_text(q, column);
-    return text ? json_parse_foreign(text, strlen(text), NULL) : NULL;
-}
-
 static bool give_session(struct import_sink *k, struct store *s, const struct tables *t,
                          struct import_conversation *c, struct error *e)
 {
@@ -46,19 +35,19 @@ static bool read_tables(struct import_sink *k, struct import_file *f, const stru
     struct query q = sql_query(s, e, t->sessions, "");
     bool ok = true;
     while (ok && query_next(&q)) {
-        auto_free char *id = query_column_text(&q, 0), *parent = query_column_text(&q, 1);
-        auto_free char *title = query_column_text(&q, 2), *folder = query_column_text(&q, 3);
-        auto_free char *model = query_column_text(&q, 4);
         struct import_conversation c = {
-            .id = id,
-            .parent = parent,
-            .title = title,
-            .directory = folder && *folder ? folder : directory,
-            .model = model,
+            .id = query_column_text(&q, 0),
+            .parent = query_column_text(&q, 1),
+            .title = query_column_text(&q, 2),
+            .directory = query_column_text(&q, 3),
+            .model = query_column_text(&q, 4),
             .created_ms = import_time((double)query_column_known(&q, 5)),
             .updated_ms = import_time((double)query_column_known(&q, 6))};
-        if (id && import_wants(k, &c, c.updated_ms))
+        if (!c.directory || !*c.directory)
+            import_take(&c.directory, directory);
+        if (c.id && import_wants(k, &c, c.updated_ms))
             ok = give_session(k, s, t, &c, e);
+        import_conversation_release(&c);
     }
     ok = query_end(&q) && ok;
     store_close(s);
@@ -97,12 +86,6 @@ static bool give_parts(struct import_sink *k, struct parts *p, struct error *e)
     return ok;
 }
 
-static void add_paragraph(struct buf *out, const char *text)
-{
-    if (text && *text)
-        buf_addf(out, "%s%s", out->len > 0 ? "\n\n" : "", text);
-}
-
 /* --- goose ------------------------------------------------------------------------------------ */
 
 static bool give_goose(struct import_sink *k, const struct query *q, struct error *e)
@@ -111,7 +94,9 @@ static bool give_goose(struct import_sink *k, const struct query *q, struct erro
         "thinking",     "redactedThinking", "systemNotification",     "toolConfirmation",
         "frontendTool", "contextLength",    "summarizationRequested", NULL};
     auto_free char *id = query_column_text(q, 0), *role = query_column_text(q, 1);
-    AUTO(json_free_local) struct json *content = parse_column(q, 2), *metadata = parse_column(q, 4);
+    AUTO(json_free_local)
+    struct json *content = import_column(q, 2),
+                *metadata = import_column(q, 4);
     struct import_message m =
         IMPORT_MESSAGE(is(role, "assistant") ? ROLE_ASSISTANT : ROLE_USER, NULL);
     struct parts p = {.text = BUF_INIT, .m = &m};
@@ -125,9 +110,9 @@ static bool give_goose(struct import_sink *k, const struct query *q, struct erro
         const struct json *call = json_get(json_get(b, "toolCall"), "value");
         const struct json *result = json_get(b, "toolResult"), *value = json_get(result, "value");
         if (is(type, "text")) {
-            add_paragraph(&p.text, json_get_string(b, "text"));
+            import_add_paragraph(&p.text, json_get_string(b, "text"));
         } else if (is(type, "image")) {
-            add_paragraph(&p.text, "[image]");
+            import_add_paragraph(&p.text, "[image]");
         } else if (is(type, "toolRequest")) {
             vec_push(&p.calls, (struct import_call){.id = json_get_string(b, "id"),
                                                     .name = json_get_string(call, "name"),
@@ -158,12 +143,8 @@ static bool read_goose(struct import_sink *k, struct import_file *f, struct erro
 
 static void goose_places(struct text_list *out)
 {
-    char *own = import_home("GOOSE_PATH_ROOT", "data/sessions", NULL);
-    char *usual = import_home("XDG_DATA_HOME", "goose/sessions", ".local/share/goose/sessions");
-    if (own)
-        vec_push(&out->items, own);
-    if (usual)
-        vec_push(&out->items, usual);
+    import_place(out, "GOOSE_PATH_ROOT", "data/sessions", NULL);
+    import_place(out, "XDG_DATA_HOME", "goose/sessions", ".local/share/goose/sessions");
 }
 
 static bool goose_sniff(const struct import_file *f)
@@ -176,8 +157,7 @@ static bool goose_sniff(const struct import_file *f)
 
 static bool is_database(const char *path)
 {
-    const char *end = strrchr(path, '.');
-    return end && (strcmp(end, ".db") == 0 || strcmp(end, ".sqlite") == 0);
+    return import_ends(path, ".db") || import_ends(path, ".sqlite");
 }
 
 const struct import_source import_goose = {.name = "goose",
@@ -194,7 +174,7 @@ static bool give_crush(struct import_sink *k, const struct query *q, struct erro
     static const char *const passed[] = {"reasoning", "finish", "_meta", NULL};
     auto_free char *id = query_column_text(q, 0), *role = query_column_text(q, 1);
     auto_free char *model = query_column_text(q, 4);
-    AUTO(json_free_local) struct json *content = parse_column(q, 2);
+    AUTO(json_free_local) struct json *content = import_column(q, 2);
     bool answer = is(role, "assistant"), ok = true;
     struct import_message m = IMPORT_MESSAGE(answer ? ROLE_ASSISTANT : ROLE_USER, NULL);
     struct parts p = {.text = BUF_INIT, .m = &m};
@@ -205,9 +185,9 @@ static bool give_crush(struct import_sink *k, const struct query *q, struct erro
         const char *type = json_get_string(b, "type");
         const struct json *data = json_get(b, "data");
         if (is(type, "text"))
-            add_paragraph(&p.text, json_get_string(data, "text"));
+            import_add_paragraph(&p.text, json_get_string(data, "text"));
         else if (is(type, "image_url") || is(type, "binary"))
-            add_paragraph(&p.text, "[image]");
+            import_add_paragraph(&p.text, "[image]");
         else if (is(type, "tool_call"))
             vec_push(&p.calls, (struct import_call){.id = json_get_string(data, "id"),
                                                     .name = json_get_string(data, "name"),
@@ -217,7 +197,7 @@ static bool give_crush(struct import_sink *k, const struct query *q, struct erro
                              json_get_string(data, "name"), json_get_string(data, "content"),
                              json_get_bool(data, "is_error", false), e);
         else if (is(type, "shell_command"))
-            add_paragraph(&p.text, json_get_string(data, "command"));
+            import_add_paragraph(&p.text, json_get_string(data, "command"));
         else if (!type || !import_begins(type, passed))
             import_unknown(k, type ? type : "part without a type");
     }
@@ -280,7 +260,7 @@ static bool give_hermes(struct import_sink *k, const struct query *q, struct err
 {
     auto_free char *id = query_column_text(q, 0), *role = query_column_text(q, 1);
     auto_free char *content = query_column_text(q, 2), *call = query_column_text(q, 5);
-    AUTO(json_free_local) struct json *calls = parse_column(q, 4);
+    AUTO(json_free_local) struct json *calls = import_column(q, 4);
     bool answer = is(role, "assistant");
     struct import_message m = IMPORT_MESSAGE(answer ? ROLE_ASSISTANT : ROLE_USER, NULL);
     struct parts p = {.text = BUF_INIT, .m = &m};
@@ -292,7 +272,7 @@ static bool give_hermes(struct import_sink *k, const struct query *q, struct err
         struct json *v = json_parse_foreign(content + 5, strlen(content + 5), NULL);
         import_add_content(&p.text, v, NULL);
     } else {
-        add_paragraph(&p.text, content);
+        import_add_paragraph(&p.text, content);
     }
     for (const struct json *c = json_first(calls); c; c = json_next(c))
         vec_push(&p.calls, (struct import_call){
@@ -330,9 +310,7 @@ static bool read_hermes(struct import_sink *k, struct import_file *f, struct err
 
 static void hermes_places(struct text_list *out)
 {
-    char *place = import_home("HERMES_HOME", "state.db", ".hermes/state.db");
-    if (place)
-        vec_push(&out->items, place);
+    import_place(out, "HERMES_HOME", "state.db", ".hermes/state.db");
 }
 
 static bool hermes_sniff(const struct import_file *f)
@@ -421,9 +399,7 @@ static bool read_llm(struct import_sink *k, struct import_file *f, struct error 
 
 static void llm_places(struct text_list *out)
 {
-    char *place = import_home("LLM_USER_PATH", "logs.db", ".config/io.datasette.llm/logs.db");
-    if (place)
-        vec_push(&out->items, place);
+    import_place(out, "LLM_USER_PATH", "logs.db", ".config/io.datasette.llm/logs.db");
 }
 
 static bool llm_sniff(const struct import_file *f)
