@@ -89,6 +89,21 @@ TEST(test_options_narrow_the_scan_and_a_later_one_takes_the_rest)
     assert_int_equal(import_case_scan(NULL).messages, 2);
 }
 
+TEST(test_a_scan_and_a_list_count_the_same_messages)
+{
+    struct import_report report;
+    import_case_copy("claude/turns.jsonl", PLACE "a.jsonl");
+    import_case_options.dry = true;
+    int64_t found = import_case_scan(NULL).messages;
+    import_case_options.dry = false;
+    int64_t stored = import_case_scan(NULL).messages;
+    assert_ok(import_survey(import_case_store, &import_case_options, &report, &e), e);
+    assert_true(strstr(import_case_text(), "\nresult "));
+    assert_int_equal(stored, report.sources.items[0].messages);
+    assert_int_equal(stored, found);
+    import_report_release(&report);
+}
+
 /* --- deletion --------------------------------------------------------------------------------- */
 
 static char *session_of(const char *title)

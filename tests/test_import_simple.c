@@ -16,7 +16,7 @@ TEST(test_a_list_of_messages_becomes_a_session)
                                         "call ls {\"path\":\"/\"}", "result ls: bin etc",
                                         "assistant: Two folders.",  NULL};
     import_case_write("talk.json", support_text("%s]", text));
-    assert_int_equal(import_case_scan("talk.json").messages, 4);
+    assert_int_equal(import_case_scan("talk.json").messages, 2);
     import_case_expect(there);
     import_case_write("copy.json", support_text("%s]", text));
     assert_int_equal(import_case_scan("copy.json").messages, 0);

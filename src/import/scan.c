@@ -30,7 +30,7 @@ static const struct shape counts_shape = SHAPE_OF("imported history", struct imp
     SHAPE_REQ(import_counts, failed, "Of them: could not be read."),
     SHAPE_REQ(import_counts, bytes, "Of all files."),
     SHAPE_REQ(import_counts, conversations, "Conversations that got something new; in a list: that were imported."),
-    SHAPE_REQ(import_counts, messages, "New messages; in a list: that were imported."),
+    SHAPE_REQ(import_counts, messages, "New messages of the person and the assistant; in a list: those that were imported."),
     SHAPE_REQ(import_counts, not_understood, "Records that were not understood."),
     SHAPE_OPT(import_counts, kinds, "Their kinds."),
     SHAPE_FIELD("newest", TIME, OPTIONAL, SHAPE_AT(int64_t, struct import_counts, newest_ms), .help = "When the newest file was changed."));

@@ -25,7 +25,7 @@ struct import_counts {
     int64_t failed;        /* … and could not be read */
     int64_t bytes;         /* of all of them */
     int64_t conversations; /* that got something new */
-    int64_t messages;      /* new ones */
+    int64_t messages;      /* new ones, of the person and of the assistant: no calls, no results */
     int64_t not_understood;
     int64_t newest_ms; /* when the newest file was changed; 0: there is none */
 };

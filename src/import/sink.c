@@ -274,6 +274,15 @@ static void begin_turn(struct import_sink *k, const char *text)
     push(k, ev);
 }
 
+/* For an answer or a result, which is of a turn. */
+static void go_on(struct import_sink *k)
+{
+    if (k->turn)
+        return;
+    begin_turn(k, WITHOUT_USER);
+    k->counts->messages++;
+}
+
 /* Whether a turn is open in the log, from an earlier reading. */
 static void resume_turn(struct import_sink *k)
 {
@@ -600,8 +609,7 @@ static void add_answer(struct import_sink *k, const struct import_message *m)
 {
     int64_t response = m->response && *m->response ? hash_text(MEM_HASH, m->response) : 0;
     bool same = response != 0 && response == k->known.response;
-    if (!k->turn)
-        begin_turn(k, WITHOUT_USER);
+    go_on(k);
     if (!(k->call && same)) {
         end_call(k);
         struct event *ev = event_new(EVENT_CALL_STARTED);
@@ -642,8 +650,7 @@ static void add_answer(struct import_sink *k, const struct import_message *m)
 static void add_result(struct import_sink *k, const struct import_message *m)
 {
     const char *name = m->tool;
-    if (!k->turn)
-        begin_turn(k, WITHOUT_USER);
+    go_on(k);
     end_call(k);
     for (size_t i = 0; !name && m->call_id && i < k->tools.len; i++)
         if (strcmp(k->tools.items[i].id, m->call_id) == 0)
@@ -701,7 +708,7 @@ static bool add(struct import_sink *k, const struct import_message *m, struct er
         k->cursor = there.seq > k->cursor ? there.seq : k->cursor;
         return true;
     }
-    k->counts->messages++;
+    k->counts->messages += m->role != ROLE_TOOL && m->text && *m->text; /* as session_tally() */
     if (k->options->dry)
         return true;
     if (k->known.number == 0 && !store_known(k, k->told->id, e))
