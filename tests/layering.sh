@@ -23,8 +23,9 @@ rpc:      base rpc
 mcp:      base config chat provider rpc mcp
 knowledge: base config chat store provider index memory compact mcp knowledge
 import:   base config chat store index memory knowledge import
+space:    base config chat store memory knowledge space
 agent:    base config chat store provider index memory compact rpc mcp knowledge agent
-session:  base config chat store provider index memory compact rpc mcp knowledge import agent session
+session:  base config chat store provider index memory compact rpc mcp knowledge import space agent session
 serve:    base config chat session rpc serve
 ui/term:       base config ui/term
 ui/text:       base ui/term ui/text
@@ -37,7 +38,7 @@ cli:      base config chat session serve ui/term ui/text ui/app cli
 # header: the only files that may include it (both extended regular expressions)
 ROOMS='
 curses[.]h|ncurses|term[.]h>        ^ui/term/term(_[a-z]+)?[.][ch]$
-sqlite3[.]h                        ^src/(store|index|memory|knowledge|import)/
+sqlite3[.]h                        ^src/(store|index|memory|knowledge|import|space)/
 libstemmer                         ^src/store/language
 hnswlib                            ^src/index/hnsw
 pcre2                              ^src/agent/pattern[.]c$
@@ -60,7 +61,7 @@ SYMBOLS='
 ^(printf|puts|putchar|vprintf|perror|stdout|stderr|__printf_chk|__vprintf_chk)$  ^(src/(base/err|cli/.*)|ui/term/term(_[a-z]+)?)[.]o$
 ^d?c?n?gettext$                                                                ^(src/(cli|serve)|ui)/
 ^(initscr|newterm|wrefresh|doupdate)$                                           ^ui/term/term(_[a-z]+)?[.]o$
-^sqlite3_                                                                       ^src/(store|index|memory|knowledge|import)/
+^sqlite3_                                                                       ^src/(store|index|memory|knowledge|import|space)/
 ^sb_stemmer                                                                     ^src/store/language
 ^pcre2_                                                                         ^src/agent/pattern[.]o$
 ^cJSON_                                                                         ^src/base/json[.]o$
