@@ -7,6 +7,7 @@ SUITE_TESTS = \
 	tests/test_import_text.c \
 	tests/test_import_claude.c \
 	tests/test_import_scan.c \
+	tests/test_import_desk.c \
 	tests/test_import_simple.c \
 	tests/test_import_codex.c \
 	tests/test_import_editors.c \

@@ -134,6 +134,13 @@ static const struct shape chore_shape =
              REQUIRED_ROW("missing", number, "Number of missing vectors."),
              FAULT("Why the ingest failed or waits."));
 
+static const struct shape import_shape =
+    SHAPE_OF("import_state", struct notice, REQUIRED_ROW("files", import.files, "Files read."),
+             REQUIRED_ROW("of", import.of, "Files to be read."),
+             REQUIRED_ROW("conversations", import.conversations, "Conversations that came."),
+             REQUIRED_ROW("messages", import.messages, "Messages that came."),
+             OPTIONAL_ROW("sources", text, "Names of the sources that they came from."));
+
 const struct notification *notification_of(enum notice_type type)
 {
     static const struct notification rows[NOTICE_TYPES] = {
@@ -169,6 +176,8 @@ const struct notification *notification_of(enum notice_type type)
                                  &offer_shape},
         [NOTICE_CORPORA_STATE] = {"chore/progress", "Progress of the ingest of a corpus.",
                                   &chore_shape},
+        [NOTICE_IMPORT_STATE] = {"import/progress", "Progress of import/run, some times a second.",
+                                 &import_shape},
     };
     return &rows[type];
 }

@@ -9,6 +9,7 @@
 #include "session/desk.h"
 #include "session/engine.h"
 #include "session/extractor.h"
+#include "session/import_desk.h"
 #include "session/memory_desk.h"
 
 struct conversation;
@@ -47,6 +48,7 @@ struct engine {
     struct memory_desk *desk;
     struct extractor *extractor; /* NULL: nothing is proposed */
     struct corpora_desk *corpora_desk;
+    struct import_desk *import_desk;
 
     pthread_mutex_t lock; /* over the rest, and the seats */
     VEC(struct seat *) seats;

@@ -7,6 +7,15 @@
 #include "base/mem.h"
 #include "config/config.h"
 
+char *import_report_labels(const struct import_report *r)
+{
+    struct buf text = BUF_INIT;
+    for (size_t i = 0; i < r->sources.len; i++)
+        if (r->sources.items[i].messages > 0)
+            buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", r->sources.items[i].label);
+    return buf_take(&text);
+}
+
 static bool stopped(const struct operation_context *c)
 {
     return c->wakeup && !wakeup_sleep(c->wakeup, 0);
@@ -53,7 +62,7 @@ static bool run_import(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_import_run = {
-    OPERATION("import/run", OWNER, READ,
+    OPERATION("import/run", OWNER, IMPORT,
               "Takes conversations of other agents into the store, as sessions and memory."),
     COMMAND("import run", "[PATH...]",
             N_("read what is new in the histories of other agents, or in files and folders")),
@@ -84,7 +93,7 @@ static bool run_list(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_import_list = {
-    OPERATION("import/list", OWNER, READ,
+    OPERATION("import/list", OWNER, IMPORT,
               "Lists the agents whose histories can be imported, and what was imported."),
     COMMAND("import list", "", N_("list the agents, their histories here and what was imported")),
     .result = &import_report_shape,

@@ -13,4 +13,7 @@ struct import_params {
     bool dry_run;
 };
 
+/* "Claude Code, Codex": the sources that had something new. The caller frees. */
+char *import_report_labels(const struct import_report *r);
+
 #endif

@@ -91,7 +91,10 @@
  *     them. Once after the start.
  *
  * CORPORA_STATE: an ingest goes on or ends: `progress`, `error` if it failed. With `flag`: vectors
- *     of passages are made: `number` are missing, `error` is the reason for waiting. */
+ *     of passages are made: `number` are missing, `error` is the reason for waiting.
+ *
+ * IMPORT_STATE: histories of other agents are read: `import`, `text`: the names of
+ *     the sources that had something new. Ends with the answer of import/run. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
@@ -113,6 +116,7 @@ enum notice_type {
     NOTICE_LEARNED,
     NOTICE_MEMORY_OFFER,
     NOTICE_CORPORA_STATE,
+    NOTICE_IMPORT_STATE,
     NOTICE_TYPES /* how many */
 };
 
@@ -128,6 +132,11 @@ enum provider_reason {
 struct draft_figures {
     int64_t tokens_before, tokens_after;
     int messages_before, messages_after;
+};
+
+/* Of the files to be read, and what was new in them. */
+struct import_progress {
+    int64_t files, of, conversations, messages;
 };
 
 struct meters {
@@ -162,6 +171,7 @@ struct notice {
     struct memory_stats stats;
     struct corpus_progress progress;
     struct draft_figures draft;
+    struct import_progress import;
     struct file_change change;
     char *provider, *model, *detail, *text, *name, *args, *preview, *guarded, *grant;
     enum provider_reason reason;

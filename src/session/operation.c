@@ -113,7 +113,8 @@ char *operation_lines(const struct operation *o, const void *result,
 
 bool operation_lasts(const struct operation *o)
 {
-    return o->lasting || (o->needs & NEED_WRITE) || o->executor == OPERATION_CONVERSATION;
+    return o->lasting || (o->needs & NEED_WRITE && o->executor != OPERATION_IMPORT) ||
+           o->executor == OPERATION_CONVERSATION;
 }
 
 /* --- needs ------------------------------------------------------------------------------------ */

@@ -43,6 +43,7 @@ enum operation_executor {
     OPERATION_READ,
     OPERATION_MEMORY,
     OPERATION_CORPORA,
+    OPERATION_IMPORT,
     OPERATION_CONVERSATION
 };
 
@@ -239,7 +240,8 @@ void *operation_slash_params(const struct operation *o, const char *session, con
 char *operation_lines(const struct operation *o, const void *result,
                       char *(*translate)(const char *word));
 
-/* True if the operation changes something: it is done even if no caller waits for the answer. */
+/* True if the operation changes something: it is done even if no caller waits for the answer. False
+ * for OPERATION_IMPORT: the next import goes on where one was stopped. */
 bool operation_lasts(const struct operation *o);
 
 /* True if build, configuration and command line have these parts (NEED_MEMORY … NEED_COMPACTION);

@@ -1,0 +1,99 @@
+/* Histories of other agents, read by an engine: beside its other requests, and stopped. */
+#include "base/buf.h"
+#include "base/paths.h"
+#include "session/import_operations.h"
+#include "store/sql.h"
+#include "tests/suite.h"
+#include "tests/surface.h"
+
+FIXTURE(surface_setup, surface_teardown);
+
+static struct error e;
+
+static void write_talk(const char *name, int turns)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    char *path = support_path(support_text(".claude/projects/-w/%s.jsonl", name));
+    auto_free char *folder = paths_parent(path);
+    for (int i = 0; i < turns; i++) {
+        buf_addf(&text,
+                 "{'parentUuid':null,'cwd':'/w','sessionId':'%s','type':'user','uuid':'%s-u%d',"
+                 "'timestamp':'2026-03-01T10:00:00Z','message':{'role':'user','content':"
+                 "'question %d'}}\n",
+                 name, name, i, i);
+        buf_addf(&text,
+                 "{'parentUuid':'%s-u%d','cwd':'/w','sessionId':'%s','type':'assistant','uuid':"
+                 "'%s-a%d','timestamp':'2026-03-01T10:00:01Z','message':{'id':'%s-m%d','role':"
+                 "'assistant','model':'opus','content':[{'type':'text','text':'answer'}]}}\n",
+                 name, i, name, name, i, name, i);
+    }
+    for (size_t i = 0; i < text.len; i++)
+        text.data[i] = text.data[i] == '\'' ? '"' : text.data[i];
+    assert_ok(paths_make_dir(folder, &e), e);
+    support_write(path, text.data);
+}
+
+/* Has the only right to write the store, whose connections of the engine are open. */
+static struct store *lock_store(struct engine *s)
+{
+    struct store *other;
+    (void)surface_call(s, &operation_import_list, NULL);
+    (void)surface_call(s, &operation_session_list, NULL);
+    assert_ok(store_open(surface_store(), STORE_READ_WRITE, &other, &e), e);
+    assert_ok(store_exec(other, "BEGIN IMMEDIATE", &e), e);
+    return other;
+}
+
+static int64_t conversations(const struct operation_answer *a)
+{
+    const struct import_report *r = a->result;
+    assert_int_equal(a->error.code, ERR_OK);
+    return r->sources.items[0].conversations;
+}
+
+TEST(test_a_list_does_not_wait_for_an_import)
+{
+    struct engine *s = surface_open(NULL, true);
+    struct store *other = lock_store(s);
+    write_talk("a", 1);
+    uint64_t id = engine_start(s, &operation_import_run, NULL);
+    assert_int_equal(surface_call(s, &operation_session_list, NULL)->error.code, ERR_OK);
+    assert_ok(store_exec(other, "COMMIT", &e), e);
+    const struct notice *n = surface_expect_answer(s, &operation_import_run);
+    assert_int_equal(n->answer->request->id, id);
+    assert_int_equal(conversations(n->answer), 1);
+    store_close(other);
+    engine_free(s);
+}
+
+TEST(test_an_import_tells_how_far_it_is)
+{
+    struct engine *s = surface_open(NULL, true);
+    write_talk("a", 2500);
+    (void)engine_start(s, &operation_import_run, NULL);
+    const struct notice *n = surface_expect(s, NOTICE_IMPORT_STATE);
+    assert_int_equal(n->import.files, 0);
+    assert_int_equal(n->import.of, 1);
+    assert_true(n->import.messages > 100);
+    assert_string_equal(n->text, "Claude Code");
+    assert_int_equal(conversations(surface_expect_answer(s, &operation_import_run)->answer), 1);
+    engine_free(s);
+}
+
+/* A withdrawn import is stopped, not done: the next one finds something to read. */
+TEST(test_a_withdrawn_import_goes_on_with_the_next)
+{
+    struct engine *s = surface_open(NULL, true);
+    struct store *other = lock_store(s);
+    write_talk("a", 2500);
+    uint64_t id = engine_start(s, &operation_import_run, NULL);
+    engine_withdraw(s, id);
+    assert_ok(store_exec(other, "COMMIT", &e), e);
+    assert_int_equal(conversations(surface_call(s, &operation_import_run, NULL)), 1);
+    const struct operation_answer *list = surface_call(s, &operation_import_list, NULL);
+    const struct import_report *r = list->result;
+    assert_int_equal(conversations(list), 1);
+    assert_int_equal(r->sources.items[0].messages, 5000);
+    store_close(other);
+    engine_free(s);
+}
