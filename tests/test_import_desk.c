@@ -97,3 +97,16 @@ TEST(test_a_withdrawn_import_goes_on_with_the_next)
     store_close(other);
     engine_free(s);
 }
+
+TEST(test_an_import_reads_the_chosen_sources)
+{
+    write_talk("a", 1);
+    surface_set(CONFIG_IMPORT_SOURCES, "codex, pi");
+    struct engine *s = surface_open(NULL, true);
+    assert_int_equal(conversations(surface_call(s, &operation_import_run, NULL)), 0);
+    engine_free(s);
+    surface_set(CONFIG_IMPORT_SOURCES, "ask");
+    s = surface_open(NULL, true);
+    assert_int_equal(conversations(surface_call(s, &operation_import_run, NULL)), 1);
+    engine_free(s);
+}

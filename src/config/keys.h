@@ -200,6 +200,10 @@
     X(MEMORY_B, "memory", "b", REAL, "0.75", 0, 1, "", "BM25: penalty for long texts")             \
     X(MEMORY_HNSW_FROM, "memory", "hnsw_from", INTEGER, "50000", 1, 1000000000, "",                \
       "from this many vectors on, search a graph of them (HNSW) instead of comparing all")         \
+    X(IMPORT_SOURCES, "import", "sources", TERMINAL_STRING, "ask", 0, 0, "",                       \
+      "other agents whose conversations are taken over. ask: offer them once; all; none; or "      \
+      "names, "                                                                                    \
+      "separated by commas (tiro import --list shows them)")                                       \
     X(IMPORT_TOOL_RESULTS, "import", "tool_results", CHOICE, "short", 0, 0, "short none whole",    \
       "results of tools in conversations of other agents. short: the first and last kilobyte; "    \
       "none: leave them out")                                                                      \

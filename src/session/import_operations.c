@@ -7,6 +7,12 @@
 #include "base/mem.h"
 #include "config/config.h"
 
+const char *import_chosen(const struct config *config)
+{
+    const char *sources = config_string(config, CONFIG_IMPORT_SOURCES);
+    return strcmp(sources, "ask") == 0 || strcmp(sources, "none") == 0 ? NULL : sources;
+}
+
 char *import_report_labels(const struct import_report *r)
 {
     struct buf text = BUF_INIT;
@@ -33,7 +39,7 @@ static bool options_of(struct operation_context *c, const struct import_params *
 {
     const char *results = config_string(c->config, CONFIG_IMPORT_TOOL_RESULTS);
     *o = (struct import_options){
-        .from = p->from,
+        .from = p->from || p->paths.len > 0 ? p->from : import_chosen(c->config),
         .project = p->project,
         .dry = p->dry_run,
         .branches = strcmp(config_string(c->config, CONFIG_IMPORT_BRANCHES), "all") == 0,

@@ -13,6 +13,9 @@ struct import_params {
     bool dry_run;
 };
 
+/* [import] sources: "all" or names; NULL: the person has not decided, or wants none. */
+const char *import_chosen(const struct config *config);
+
 /* "Claude Code, Codex": the sources that had something new. The caller frees. */
 char *import_report_labels(const struct import_report *r);
 
