@@ -47,6 +47,7 @@ curl/                             ^src/provider/http[.]c$
 <(seccomp|linux/(seccomp|capability))[.]h   ^src/base/sandbox[.]c$
 libxml/                           ^src/knowledge/markup[.]c$
 <archive                          ^src/knowledge/package[.]c$
+<yaml[.]h                          ^src/import/aichat[.]c$
 microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
 serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd|http_server)[.]c$
 md4c                              ^ui/text/

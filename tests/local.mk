@@ -9,6 +9,7 @@ SUITE_TESTS = \
 	tests/test_import_scan.c \
 	tests/test_import_desk.c \
 	tests/test_import_simple.c \
+	tests/test_import_aichat.c \
 	tests/test_import_codex.c \
 	tests/test_import_editors.c \
 	tests/test_import_exports.c \
@@ -374,7 +375,7 @@ EXTRA_DIST += \
 EXTRA_DIST += doc/screens/answer.txt doc/screens/compaction.txt doc/screens/context.txt \
 	doc/screens/empty.txt doc/screens/memory.txt doc/screens/question.txt doc/screens/tools.txt
 EXTRA_DIST += $(SCRIPT_TESTS) doc/record.sh tests/valgrind.sh tests/valgrind.supp
-EXTRA_DIST += tests/import/claude/turns.jsonl
+EXTRA_DIST += tests/import/aichat/tax.yaml tests/import/claude/turns.jsonl
 EXTRA_DIST += tests/directives/english.txt tests/directives/french.txt tests/directives/german.txt \
 	tests/directives/spanish.txt
 TEST_EXTENSIONS = .c .sh

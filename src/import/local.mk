@@ -1,4 +1,5 @@
 libtiro_a_SOURCES += \
+	src/import/aichat.c \
 	src/import/aider.c \
 	src/import/chatgpt.c \
 	src/import/claude.c \

@@ -119,26 +119,28 @@ FILE *import_file_open(const struct import_file *f, struct error *e)
     return NULL;
 }
 
-struct json *import_file_json(const struct import_file *f, struct error *e)
+bool import_file_text(const struct import_file *f, struct buf *out, struct error *e)
 {
-    AUTO(buf_release) struct buf text = {.data = buf_empty, .max = IMPORT_ELEMENT_BYTES};
+    *out = (struct buf){.data = buf_empty, .max = IMPORT_ELEMENT_BYTES};
     auto_free char *chunk = mem_alloc(CHUNK_BYTES);
     for (;;) {
-        ssize_t len = pread(f->fd, chunk, CHUNK_BYTES, (off_t)text.len);
+        ssize_t len = pread(f->fd, chunk, CHUNK_BYTES, (off_t)out->len);
         if (len < 0 && errno == EINTR)
             continue;
-        if (len < 0) {
-            err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", f->path);
-            return NULL;
-        }
+        if (len < 0)
+            return err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", f->path);
         if (len == 0)
-            return parse(text.data, text.len, e);
-        if (!buf_try_add(&text, chunk, (size_t)len)) {
-            err_set(e, ERR_FILE_ERROR, "%s is longer than %zu MiB", f->path,
-                    IMPORT_ELEMENT_BYTES >> 20);
-            return NULL;
-        }
+            return true;
+        if (!buf_try_add(out, chunk, (size_t)len))
+            return err_set(e, ERR_FILE_ERROR, "%s is longer than %zu MiB", f->path,
+                           IMPORT_ELEMENT_BYTES >> 20);
     }
+}
+
+struct json *import_file_json(const struct import_file *f, struct error *e)
+{
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    return import_file_text(f, &text, e) ? parse(text.data, text.len, e) : NULL;
 }
 
 /* Goes to the array: the text itself, or a member of its object. */

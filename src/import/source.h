@@ -157,6 +157,9 @@ void import_lines_release(struct import_lines *l);
 /* For reading from the beginning; fclose() leaves the file open. NULL with `e`. */
 FILE *import_file_open(const struct import_file *f, struct error *e);
 
+/* The file's text, whole, into a buffer that holds nothing yet; false with `e`, also for more than
+ * IMPORT_ELEMENT_BYTES. */
+bool import_file_text(const struct import_file *f, struct buf *out, struct error *e);
 /* The file's JSON, whole; NULL with `e`. For files of at most IMPORT_ELEMENT_BYTES. */
 struct json *import_file_json(const struct import_file *f, struct error *e);
 

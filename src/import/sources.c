@@ -7,6 +7,7 @@ extern const struct import_source import_chatgpt;
 extern const struct import_source import_claude;
 extern const struct import_source import_claude_ai;
 extern const struct import_source import_codex;
+extern const struct import_source import_aichat;
 extern const struct import_source import_aider;
 extern const struct import_source import_copilot;
 extern const struct import_source import_crush;
@@ -34,6 +35,7 @@ const struct import_source *const import_sources[] = {
     &import_crush,
     &import_llm,
     &import_aider,
+    &import_aichat,
     &import_simple,
     NULL,
 };
