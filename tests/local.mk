@@ -6,6 +6,7 @@ SUITE_TESTS = \
 	tests/test_serve_events.c \
 	tests/test_import_text.c \
 	tests/test_import_claude.c \
+	tests/test_import_deletion.c \
 	tests/test_import_scan.c \
 	tests/test_import_desk.c \
 	tests/test_import_simple.c \

@@ -17,10 +17,23 @@ struct talk {
     struct import_sink *sink;
     struct import_conversation c;
     char *id, *directory;
+    char *when;     /* of a heading without a text so far; NULL: there is none */
     enum role role; /* of the text */
     struct buf text;
     bool open; /* a session was begun, and is wanted */
 };
+
+/* The session is known by its time and its first line, not by its place: projects are moved and
+ * copied. */
+static bool begin_session(struct talk *t, const char *first, struct error *e)
+{
+    uint64_t hash = mem_hash(MEM_HASH, first, strcspn(first, "\n"));
+    mem_replace(&t->id, mem_printf("%s %016llx", t->when, (unsigned long long)hash));
+    mem_replace(&t->when, NULL);
+    t->c.id = t->id;
+    t->open = import_wants(t->sink, &t->c, 0);
+    return !t->open || import_begin(t->sink, &t->c, e);
+}
 
 /* Gives the text so far, without empty lines around it. */
 static bool give_text(struct talk *t, struct error *e)
@@ -30,7 +43,9 @@ static bool give_text(struct talk *t, struct error *e)
         t->text.data[--t->text.len] = '\0';
     m.text = t->text.data + strspn(t->text.data, "\n");
     m.ms = t->c.created_ms;
-    bool ok = !t->open || utf8_is_blank(m.text) || import_add(t->sink, &m, e);
+    bool blank = utf8_is_blank(m.text);
+    bool ok = blank || !t->when || begin_session(t, m.text, e);
+    ok = ok && (!t->open || blank || import_add(t->sink, &m, e));
     buf_clear(&t->text);
     return ok;
 }
@@ -43,29 +58,28 @@ static bool end_session(struct talk *t, struct error *e)
 }
 
 /* "2026-03-01 10:00:00", in the local time. */
-static bool begin_session(struct talk *t, const char *when, struct error *e)
+static bool take_heading(struct talk *t, const char *when, struct error *e)
 {
     struct tm tm = {.tm_isdst = -1};
     if (!end_session(t, e))
         return false;
-    mem_replace(&t->id, mem_printf("%s %s", t->directory, when));
-    t->c = (struct import_conversation){.id = t->id, .directory = t->directory};
+    mem_replace(&t->when, mem_strdup(when));
+    t->c = (struct import_conversation){.directory = t->directory};
     if (sscanf(when, "%d-%d-%d %d:%d:%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
                &tm.tm_min, &tm.tm_sec) == 6) {
         tm.tm_year -= 1900;
         tm.tm_mon--;
         t->c.created_ms = import_time((double)mktime(&tm));
     }
-    t->open = import_wants(t->sink, &t->c, 0);
     t->role = ROLE_ASSISTANT;
-    return !t->open || import_begin(t->sink, &t->c, e);
+    return true;
 }
 
 static bool take_line(struct talk *t, const char *line, struct error *e)
 {
     bool said = strncmp(line, "#### ", 5) == 0;
     if (strncmp(line, HEADING, strlen(HEADING)) == 0)
-        return begin_session(t, line + strlen(HEADING), e);
+        return take_heading(t, line + strlen(HEADING), e);
     if (strncmp(line, "> ", 2) == 0 || strcmp(line, ">") == 0)
         return true;
     enum role role = said ? ROLE_USER : ROLE_ASSISTANT;
@@ -103,6 +117,7 @@ static bool read_aider(struct import_sink *k, struct import_file *f, struct erro
     fclose(in);
     buf_release(&t.text);
     free(t.id);
+    free(t.when);
     free(t.directory);
     return ok;
 }

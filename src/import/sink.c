@@ -367,6 +367,26 @@ static bool move_gone(struct import_sink *k, int64_t from, int64_t before, int64
                     "itii", by, k->info.id, from, before);
 }
 
+/* A message that was there is written again, at another place. Memory knows an answer by the event
+ * that begins its model call. */
+static bool move_gone_message(struct import_sink *k, enum role role, int64_t from, int64_t to,
+                              struct error *e)
+{
+    if (role == ROLE_ASSISTANT) {
+        for (size_t i = k->batch.len; i > 0; i--)
+            if (k->batch.items[i - 1]->type == EVENT_CALL_STARTED) {
+                to = k->batch.items[i - 1]->seq;
+                break;
+            }
+        if (!sql_number(k->store, &from, e,
+                        "SELECT coalesce(max(seq), ?1) FROM event WHERE seq <= ?1 AND session ="
+                        " (SELECT key FROM session WHERE id = ?2) AND type = 'turn_started'",
+                        "it", from, k->info.id))
+            return false;
+    }
+    return move_gone(k, from, from + 1, to - from, e);
+}
+
 struct again {
     struct import_sink *k;
     int64_t before, by;
@@ -483,10 +503,17 @@ static bool begin(struct import_sink *k, struct import_conversation *c, struct e
     const struct import_options *o = k->options;
     if (!import_sink_begin(k, e) || !load_known(k, c->id, &k->known, e))
         return false;
+    /* A branch or a sub-agent goes with its conversation, if it was not here before. */
+    struct import_known whole = {0};
+    size_t len = c->parent ? strlen(c->parent) : 0;
+    bool part = k->known.number == 0 && len > 0 && strncmp(c->id, c->parent, len) == 0 &&
+                c->id[len] == '/';
+    if (part && !load_known(k, c->parent, &whole, e))
+        return false;
     forget_turn(k);
     k->told = c;
     k->filtered = k->filtered || left_out(o, c);
-    k->muted = k->known.deleted || left_out(o, c);
+    k->muted = k->known.deleted || whole.deleted || left_out(o, c);
     k->copied_from = k->copied_seq = 0;
     k->cursor = c->continues ? k->known.tip : 0;
     k->place = c->continues ? k->known.messages : 0;
@@ -733,7 +760,7 @@ static bool add(struct import_sink *k, const struct import_message *m, struct er
             seq = k->batch.items[i - 1]->seq;
     }
     k->cursor = k->known.tip = seq;
-    return (!there.found || move_gone(k, there.seq, there.seq + 1, seq - there.seq, e)) &&
+    return (!there.found || move_gone_message(k, m->role, there.seq, seq, e)) &&
            sql_exec(k->store, e, "INSERT OR REPLACE INTO import_message VALUES (?, ?, ?, ?)",
                     "iiii", key, k->known.number, seq, digest);
 }
