@@ -420,7 +420,7 @@ soak: tests/suite$(EXEEXT)
 # less than five minutes on two cores: HACKING.md has the variables for more. The visits of hostile servers
 # measure how soon Esc is answered, so that they come after the others.
 LONG_NEED = $(CAMPAIGNS) tests/suite$(EXEEXT) tests/test_recover$(EXEEXT)
-LONG_TOGETHER = long-whole long-torture long-faults long-random long-named long-follow long-kill long-serve long-soak
+LONG_TOGETHER = long-whole long-torture long-faults long-random long-named long-import long-follow long-kill long-serve long-soak
 LONG_RUNS = $(LONG_TOGETHER) long-hostile
 check-long:
 	@status=0; for runs in '$(LONG_TOGETHER)' long-hostile; do \
@@ -445,6 +445,8 @@ long-random:
 	$(LONG_RUN) RANDOM_CALLS=$${RANDOM_CALLS-8000} tests/suite test_random_calls
 long-named:
 	$(LONG_RUN) NAMED_ROUNDS=$${NAMED_ROUNDS-1000} tests/suite test_named_sessions
+long-import:
+	$(LONG_RUN) IMPORT_ROUNDS=$${IMPORT_ROUNDS-1000} tests/suite test_import_deletion
 long-follow:
 	$(LONG_RUN) FOLLOW_ROUNDS=$${FOLLOW_ROUNDS-100} tests/suite test_follow_crash
 long-kill:
