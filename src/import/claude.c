@@ -270,13 +270,19 @@ static bool goes_on(struct import_file *f, struct talk *t)
 {
     struct import_lines l;
     bool straight = f->offset > 0 && f->mark != 0;
+    size_t since = 0; /* index of the newest person's message */
     uint64_t newest = (uint64_t)f->mark;
     import_lines_init(&l, NULL, f, f->offset);
     for (struct json *v; straight && (v = import_lines_next(&l, NULL)); json_free(v)) {
         uint64_t id = hash_of(json_get_string(v, "uuid")), parent = hash_of(parent_of(v));
         take_told(t, v);
-        if (is_human(v))
-            straight = parent == newest || has_line(t, parent);
+        if (is_human(v)) {
+            straight = parent != 0 && parent == newest;
+            for (size_t i = since; i < t->lines.len; i++)
+                straight = straight || t->lines.items[i].id == parent;
+            since = t->lines.len;
+            newest = 0;
+        }
         if (id)
             vec_push(&t->lines, (struct line){.id = id, .parent = parent});
     }
