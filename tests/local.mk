@@ -11,6 +11,7 @@ SUITE_TESTS = \
 	tests/test_import_desk.c \
 	tests/test_import_simple.c \
 	tests/test_import_aichat.c \
+	tests/test_import_antigravity.c \
 	tests/test_import_codex.c \
 	tests/test_import_editors.c \
 	tests/test_import_exports.c \

@@ -1,6 +1,7 @@
 libtiro_a_SOURCES += \
 	src/import/aichat.c \
 	src/import/aider.c \
+	src/import/antigravity.c \
 	src/import/chatgpt.c \
 	src/import/claude.c \
 	src/import/claude_ai.c \

@@ -9,6 +9,7 @@ extern const struct import_source import_claude_ai;
 extern const struct import_source import_codex;
 extern const struct import_source import_aichat;
 extern const struct import_source import_aider;
+extern const struct import_source import_antigravity;
 extern const struct import_source import_copilot;
 extern const struct import_source import_crush;
 extern const struct import_source import_cursor;
@@ -27,6 +28,7 @@ const struct import_source *const import_sources[] = {
     &import_chatgpt,
     &import_claude_ai,
     &import_gemini,
+    &import_antigravity,
     &import_cursor,
     &import_copilot,
     &import_pi,
