@@ -127,3 +127,40 @@ TEST(test_the_oldest_forms_are_read)
     import_case_expect(TEXTS("== Hello? |  |  | codex", "user: Hello?", "assistant: Hello.",
                              "== Still there? |  |  | codex", "user: Still there?"));
 }
+
+/* Writes a text as zstd stores what it cannot compress: a frame of one block. */
+static void write_zst(const char *to, const char *text)
+{
+    const char *bytes = support_json(text);
+    size_t len = strlen(bytes), head = len - 256, block = len << 3 | 1;
+    char frame[9] = "\x28\xb5\x2f\xfd\x60";
+    char lens[] = {(char)head, (char)(head >> 8), (char)block, (char)(block >> 8),
+                   (char)(block >> 16)};
+    import_case_write(to, "");
+    FILE *f = fopen(support_path(to), "wb");
+    assert_non_null(f);
+    assert_true(len > 256 && len < 65536);
+    assert_int_equal(fwrite(frame, 1, 5, f), 5);
+    assert_int_equal(fwrite(lens, 1, sizeof lens, f), sizeof lens);
+    assert_int_equal(fwrite(bytes, 1, len, f), len);
+    assert_int_equal(fclose(f), 0);
+}
+
+#ifdef HAVE_LIBARCHIVE
+enum { ZSTD = true };
+#else
+enum { ZSTD = false };
+#endif
+
+TEST_IF(ZSTD, test_a_compressed_rollout_is_the_same_one)
+{
+    write_zst(PLACE ".zst", TALK);
+    import_case_read(
+        NULL, "codex",
+        TEXTS("== Where is the tax rate kept? | /home/u/shop | gpt-5 | codex", TALK_LINES));
+    assert_int_equal(import_case_scan(NULL).read, 0);
+    import_case_write(PLACE, TALK SAID("Thanks."));
+    assert_int_equal(import_case_scan(NULL).messages, 1);
+    write_zst(PLACE ".zst", TALK ITEM("{'type':'reasoning'}"));
+    assert_int_equal(import_case_scan(NULL).messages, 0);
+}

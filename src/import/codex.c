@@ -1,8 +1,9 @@
 /* Codex: ~/.codex/sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl, a line an item, appended as the talk
- * goes on. Words occur twice, as a response_item and as an event_msg: the items are read, the
- * events tell usage, titles and turns that were taken back. A fork of an older version repeats the
- * files of its ancestors, each with its session_meta, so that ids of messages are made of the
- * oldest session's id and all the words so far: a copied message has the same one. */
+ * goes on; later compressed (.jsonl.zst), which the scanner undoes. Words occur twice, as a
+ * response_item and as an event_msg: the items are read, the events tell usage, titles and turns
+ * that were taken back. A fork of an older version repeats the files of its ancestors, each with
+ * its session_meta, so that ids of messages are made of the oldest session's id and all the words
+ * so far: a copied message has the same one. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -375,7 +376,8 @@ static void places(struct text_list *out)
 static bool named(const char *path)
 {
     return strncmp(import_name(path), "rollout-", 8) == 0 &&
-           (import_ends(path, ".jsonl") || import_ends(path, ".json"));
+           (import_ends(path, ".jsonl") || import_ends(path, ".json") ||
+            import_ends(path, ".jsonl.zst"));
 }
 
 static bool sniff(const struct import_file *f)

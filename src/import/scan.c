@@ -343,7 +343,8 @@ static int unpack(struct package *p, const struct import_file *f)
     return -1;
 }
 
-/* Reads the members that belong to a source. *last: the source of one; NULL: of none. */
+/* Reads the members that belong to a source; a file that zstd compressed has one. *last: the source
+ * of one; NULL: of none. */
 static bool read_zip(struct scan *s, struct import_sink *k, const struct import_file *zip,
                      const struct import_source **last, bool *whole, struct error *cause,
                      struct error *e)
@@ -354,7 +355,7 @@ static bool read_zip(struct scan *s, struct import_sink *k, const struct import_
                         .size = zip->stat.st_size,
                         .deadline_ms = INT64_MAX,
                         .e = cause};
-    struct package p = {.l = &l};
+    struct package p = {.l = &l, .zstd = *zip->head != 'P'};
     bool ok = true;
     *whole = true;
     for (char *name; ok && (name = package_next(&p)); free(name)) {
@@ -390,7 +391,8 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
     struct import_file f;
     struct error cause = {0};
     bool ok = true, whole = true, opened = open_file(found->path, &f);
-    bool zip = opened && f.head_len > 4 && memcmp(f.head, "PK\3\4", 4) == 0;
+    bool zip = opened && f.head_len > 4 &&
+               (memcmp(f.head, "PK\3\4", 4) == 0 || memcmp(f.head, "\x28\xb5\x2f\xfd", 4) == 0);
     const struct import_source *source = NULL;
     k->filtered = false;
     k->keep_file = zip ? NULL : keep_file;

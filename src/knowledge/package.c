@@ -24,6 +24,8 @@ enum { BLOCK = 64 * 1024, HEADERS_BETWEEN_LOOKS = 256 };
     X(archive_read_new)                                                                            \
     X(archive_read_next_header)                                                                    \
     X(archive_read_open_fd)                                                                        \
+    X(archive_read_support_filter_zstd)                                                            \
+    X(archive_read_support_format_raw)                                                             \
     X(archive_read_support_format_zip)
 
 struct libarchive {
@@ -113,9 +115,11 @@ static enum document_outcome find_further(struct package *p, const struct libarc
 
 static bool open_archive(struct package *p, const struct libarchive *zip)
 {
-    p->archive = zip->archive_read_new();
-    if (!p->archive || lseek(p->l->fd, 0, SEEK_SET) < 0 ||
-        zip->archive_read_support_format_zip(p->archive) < ARCHIVE_WARN ||
+    struct archive *a = p->archive = zip->archive_read_new();
+    if (!a || lseek(p->l->fd, 0, SEEK_SET) < 0 ||
+        (p->zstd ? zip->archive_read_support_filter_zstd(a) < ARCHIVE_WARN ||
+                       zip->archive_read_support_format_raw(a) < ARCHIVE_WARN
+                 : zip->archive_read_support_format_zip(a) < ARCHIVE_WARN) ||
         zip->archive_read_open_fd(p->archive, p->l->fd, BLOCK) < ARCHIVE_WARN)
         fail(p, zip);
     return p->outcome == DOCUMENT_LOADED;

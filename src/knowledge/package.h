@@ -11,6 +11,7 @@
 
 struct package {
     struct loading *l;             /* its descriptor is read, its limits hold */
+    bool zstd;                     /* it is no zip file but one file that zstd compressed */
     void *archive;                 /* NULL: not open */
     int64_t expanded;              /* bytes that came out so far */
     enum document_outcome outcome; /* once it is not LOADED, nothing more is read */
