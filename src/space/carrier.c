@@ -33,6 +33,14 @@ const struct shape space_member_shape =
              SHAPE_FIELD("seen_at", TIME, OPTIONAL, SHAPE_AT(int64_t, struct space_member, seen_ms),
                          .help = "When a replica of this person last read the log to its end."));
 
+bool space_line_fits(const struct space_line *line)
+{
+    return line->entry && *line->entry && strlen(line->entry) <= SPACE_ENTRY_BYTES && line->owner &&
+           *line->owner && strlen(line->owner) <= SPACE_NAME_BYTES && line->version >= 1 &&
+           (!line->project || strlen(line->project) <= SPACE_PROJECT_BYTES) &&
+           line->key.len <= SPACE_KEY_BYTES && line->body.len <= SPACE_BODY_BYTES;
+}
+
 void space_line_release(struct space_line *line)
 {
     free(line->entry);
@@ -115,9 +123,11 @@ bool space_line_read(const char *text, size_t len, struct space_line *out, bool 
         return err_set(e, ERR_USAGE, "a line of the space is no JSON: %s", cause.text);
     const char *entry = json_get_string(v, "entry"), *kind = json_get_string(v, "kind");
     const char *owner = json_get_string(v, "owner"), *project = json_get_string(v, "project");
-    if (!entry || !*entry || strlen(entry) > 200 || !kind || !owner || !*owner ||
-        strlen(owner) > SPACE_NAME_BYTES || (project && strlen(project) > 1000) ||
-        json_get_int(v, "version", 0) < 1)
+    const struct space_line read = {.entry = (char *)(uintptr_t)entry,
+                                    .version = json_get_int(v, "version", 0),
+                                    .owner = (char *)(uintptr_t)owner,
+                                    .project = (char *)(uintptr_t)project};
+    if (!kind || !space_line_fits(&read))
         return err_set(e, ERR_USAGE,
                        "a line of the space lacks entry, version, kind or owner, or one is too "
                        "long");
@@ -131,7 +141,7 @@ bool space_line_read(const char *text, size_t len, struct space_line *out, bool 
     out->entry = mem_strdup(entry);
     out->owner = mem_strdup(owner);
     out->project = mem_strdup(project);
-    out->version = json_get_int(v, "version", 0);
+    out->version = read.version;
     out->at_ms = json_get_int(v, "at", 0);
     if (read_bytes(v, "key", "key64", SPACE_KEY_BYTES, &out->key) &&
         read_bytes(v, "body", "body64", SPACE_BODY_BYTES, &out->body))

@@ -23,6 +23,7 @@
 #include "base/shape.h"
 #include "base/vec.h"
 #include "base/wakeup.h"
+#include "store/store.h"
 
 /* ---- lines ---- */
 
@@ -38,6 +39,8 @@ extern const struct shape_names space_kind_names;
 
 enum {
     SPACE_NAME_BYTES = 64, /* of spaces, persons and writers */
+    SPACE_ENTRY_BYTES = 200,
+    SPACE_PROJECT_BYTES = 1000,
     SPACE_BODY_BYTES =
         9 << 20, /* an entry is at most MEMORY_CONTENT_BYTES; longer lines are skipped */
     SPACE_KEY_BYTES = 512
@@ -57,8 +60,13 @@ struct space_line {
 struct space_lines {
     VEC(struct space_line) items;
     size_t bytes; /* of keys and bodies */
+    /* The log was replaced by an older copy (a backup, a server that lagged behind): the lines are
+     * those from the beginning, and some that this replica pushed may be missing. */
+    bool anew;
 };
 
+/* Whether a carrier may hand over the line: a version, an entry and an owner, nothing too long. */
+bool space_line_fits(const struct space_line *line);
 void space_line_release(struct space_line *line);
 void space_lines_release(struct space_lines *lines);
 
@@ -112,6 +120,8 @@ struct carrier_place {
     const char *person;          /* who uses it, NULL: ask the carrier, which may know */
     const char *writer;          /* a name for this replica of the person's; NULL: only reads */
     const struct wakeup *wakeup; /* may be NULL */
+    /* Prints the password of a server, asked for at each connection; NULL: none. */
+    const char *password_command;
 };
 
 struct carrier; /* begins a carrier's own struct */
@@ -124,6 +134,11 @@ struct carrier_ops {
 
     bool (*open)(const struct carrier_place *place, struct carrier **out, struct error *e);
     void (*close)(struct carrier *c);
+
+    /* Who uses the carrier: the name of the place, or the one by which the server knows its user,
+     * who may write lines of that owner alone. NULL: neither is known. Borrowed until it is
+     * closed. */
+    bool (*person)(struct carrier *c, const char **out, struct error *e);
 
     /* Makes the space with its first member, an owner. USAGE if there is one with this id. */
     bool (*make)(struct carrier *c, const struct space_facts *facts,
@@ -148,6 +163,9 @@ struct carrier_ops {
     /* Empties key and body of every line of these objects (see each_erases), and notes that they
      * are erased, which a restored backup of the log is checked against. */
     bool (*erase)(struct carrier *c, const char *const *entries, size_t count, struct error *e);
+
+    /* Adds a sentence for each reason why others may see or change more than their role allows. */
+    bool (*doctor)(struct carrier *c, struct text_list *warnings, struct error *e);
 };
 
 struct carrier {

@@ -22,7 +22,6 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "space/carrier.h"
-#include "store/store.h"
 
 enum {
     FOLDER_WRITERS = 10000,       /* more are not read */
@@ -129,6 +128,13 @@ static void folder_close(struct carrier *c)
 {
     free(folder_of(c)->path);
     free(c);
+}
+
+static bool folder_person(struct carrier *c, const char **out, struct error *e)
+{
+    (void)e;
+    *out = folder_of(c)->place.person;
+    return true;
 }
 
 static bool folder_facts(struct carrier *c, struct space_facts *out, struct error *e)
@@ -454,11 +460,22 @@ static bool folder_erase(struct carrier *c, const char *const *entries, size_t c
     return ok;
 }
 
+static bool folder_doctor(struct carrier *c, struct text_list *warnings, struct error *e)
+{
+    (void)c;
+    (void)e;
+    vec_push(&warnings->items,
+             mem_strdup("a folder has no roles: everybody who can write to it can "
+                        "change every line; visibility is a convention"));
+    return true;
+}
+
 const struct carrier_ops carrier_folder = {
     .scheme = "folder",
     .each_erases = true,
     .open = folder_open,
     .close = folder_close,
+    .person = folder_person,
     .make = folder_make,
     .facts = folder_facts,
     .set_facts = folder_set_facts,
@@ -469,4 +486,5 @@ const struct carrier_ops carrier_folder = {
     .push = folder_push,
     .pull = folder_pull,
     .erase = folder_erase,
+    .doctor = folder_doctor,
 };
