@@ -8,6 +8,7 @@
 #include "session/capability.h"
 #include "session/operation.h"
 #include "tests/acp_client.h"
+#include "tests/import_case.h"
 #include "tests/program.h"
 #include "tests/record.h"
 #include "tests/suite.h"
@@ -694,6 +695,27 @@ TEST_IF(capability_compaction() && capability_memory(), memory_is_searched_by_a_
     assert_text(ask("/memory"), "keeper is called Ole");
     assert_no_text(ask("/memory"), "0.00");
     assert_text(ask("/memory zebra"), "Memory has nothing about that.");
+}
+
+TEST_IF(capability_store(), histories_of_other_agents_come_in_by_a_command)
+{
+    struct store *store;
+    struct error e;
+    import_case_copy("claude/turns.jsonl", ".claude/projects/-w/turns.jsonl");
+    begin();
+    assert_text(ask("/import"), "1 conversation, 5 messages from Claude Code.");
+    assert_text(ask("/import ~/.claude"), "nothing new");
+    assert_text(ask("/import nowhere"), "nowhere cannot be read");
+    import_case_append(".claude/projects/-w/turns.jsonl", "{'type':'summary'}\n");
+    assert_ok(store_open(support_path(".local/share/tiro/tiro.db"), STORE_READ_WRITE, &store, &e),
+              e);
+    assert_ok(store_exec(store, "BEGIN IMMEDIATE", &e), e);
+    int id = prompt("/import");
+    rpc_client_write(&client, CANCEL);
+    expect_stop(id, "cancelled");
+    assert_ok(store_exec(store, "COMMIT", &e), e);
+    store_close(store);
+    assert_text(ask("/import"), "nothing new");
 }
 
 /* --- hostile clients -------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/import_case.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
 #include "ui/app/plain_io.h"
@@ -67,6 +68,11 @@ static void has_not(const char *part)
     assert_null(strstr(output, part));
 }
 
+static void bring_history(void)
+{
+    import_case_copy("claude/turns.jsonl", ".claude/projects/-w/turns.jsonl");
+}
+
 static bool has_prompt(struct screen *s, void *context)
 {
     int row, col;
@@ -106,17 +112,13 @@ static void has_ended(const char *status)
     assert_true(screen_settings_restored(scene()));
 }
 
-static const struct step steps[] = {{"much", .run = say_much},
-                                    {"pipe", .run = run_in_pipe},
-                                    {"brings", .run = bring_hook},
-                                    {"then", .run = has_then},
-                                    {"never", .run = has_not},
-                                    {"plain", .run = open_plain},
-                                    {"full", .alone = open_with_tools},
-                                    {"ready", .alone = is_ready},
-                                    {"signal", .run = send_signal},
-                                    {"ends", .run = has_ended},
-                                    {.name = NULL}};
+static const struct step steps[] = {
+    {"much", .run = say_much},    {"history", .alone = bring_history},
+    {"pipe", .run = run_in_pipe}, {"brings", .run = bring_hook},
+    {"then", .run = has_then},    {"never", .run = has_not},
+    {"plain", .run = open_plain}, {"full", .alone = open_with_tools},
+    {"ready", .alone = is_ready}, {"signal", .run = send_signal},
+    {"ends", .run = has_ended},   {.name = NULL}};
 
 BEFORE_ALL(support_utf8);
 SCENE(steps);
@@ -130,6 +132,11 @@ PLAY(lines_are_turns_one_after_the_other, "=says The first answer.\n\nIt has two
 
 PLAY(foreign_controls_are_cleaned, "=says an \033[31mescape\033]0;title\a and a\rreturn",
      "=pipe none|hello\n", "=then an \u241b[31mescape");
+
+PLAY_IF(capability_store(), histories_of_other_agents_come_in, "=history",
+        "=pipe none|/import\n/import ~/.claude\n/import nowhere\n",
+        "=then 1 conversation, 5 messages from Claude Code. /sessions lists them",
+        "=then nothing new", "=then nowhere cannot be read");
 
 TEST_IF(capability_store() && capability_compaction(), commands_are_the_screens)
 {

@@ -4,6 +4,8 @@
 
 #include "base/paths.h"
 #include "session/capability.h"
+#include "store/store.h"
+#include "tests/import_case.h"
 #include "tests/program.h"
 #include "tests/scene.h"
 #include "tests/suite.h"
@@ -57,7 +59,27 @@ static void is_configured(const char *looks)
         assert_says(support_read(path), look);
 }
 
-static const struct step steps[] = {{"two", .alone = open_two},
+static void bring_history(void)
+{
+    import_case_copy("claude/turns.jsonl", ".claude/projects/-w/turns.jsonl");
+}
+
+/* Somebody else writes to the store meanwhile. */
+static void import_beside_a_writer(void)
+{
+    struct store *other;
+    struct error e;
+    assert_ok(store_open(scene_store(), STORE_READ_WRITE, &other, &e), e);
+    assert_ok(store_exec(other, "BEGIN IMMEDIATE", &e), e);
+    play(":/import<enter>", "importing 0 % (Esc stops)", ":<escape>", "The import is stopped.",
+         "!importing");
+    assert_ok(store_exec(other, "COMMIT", &e), e);
+    store_close(other);
+}
+
+static const struct step steps[] = {{"history", .alone = bring_history},
+                                    {"beside", .alone = import_beside_a_writer},
+                                    {"two", .alone = open_two},
                                     {"sessions", .alone = open_sessions},
                                     {"gardening", .alone = choose_gardening},
                                     {"turns", .alone = open_with_two_turns},
@@ -125,6 +147,10 @@ PLAY_IF(capability_store(), the_sessions_screen_finds_and_resumes,
         "=two", "=gardening", "1 of 2", "Roses need a pergola.", /* the preview */
         ":<enter>", "!Sessions", "Roses need a pergola.", "=prompt", "=exchange roses?|Of roses.",
         "=sent 2 about gardening|!about astronomy");
+
+PLAY_IF(capability_store(), histories_of_other_agents_come_in, "=history", "=open", "=beside",
+        ":/import<enter>", "1 conversation, 5 messages from Claude Code. F3", ":/import<enter>",
+        "There is nothing new", ":<f3>", ":imported:claude", "\u203aFind the tax rate");
 
 PLAY_IF(capability_store(), a_transcript_is_found_by_what_was_said, "=two", "=sessions", ":pergola",
         "In the transcripts: 1 match", "1 of 2", /* it is in a last line, too */

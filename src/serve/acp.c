@@ -68,6 +68,20 @@ struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session
     return ask;
 }
 
+bool acp_withdraw(struct acp *a, const struct acp_session *s, acp_done *done)
+{
+    for (size_t i = 0; i < a->asks.len; i++) {
+        struct acp_ask *ask = a->asks.items[i];
+        if (ask->session != s || ask->done != done)
+            continue;
+        server_withdraw(a->server, ask->id);
+        vec_drop(&a->asks, ask);
+        free_ask(ask);
+        return true;
+    }
+    return false;
+}
+
 /* --- initialize ------------------------------------------------------------------------------- */
 
 /* {} or more of it. */

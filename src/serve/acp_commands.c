@@ -10,6 +10,7 @@
 #include "config/keys.h"
 #include "serve/acp_private.h"
 #include "session/conversation_operations.h"
+#include "session/import_operations.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
@@ -164,6 +165,38 @@ static void run_memory(struct acp_session *s, const char *arguments)
     acp_ask(s->acp, NULL, s, &operation_memory_search, &params, searched);
 }
 
+/* --- histories of other agents ---------------------------------------------------------------- */
+
+static void told_import(struct acp_ask *ask, const struct operation_answer *answer)
+{
+    struct acp_session *s = waiting(ask, answer);
+    struct import_progress sum = {0};
+    if (!s)
+        return;
+    import_report_sum(answer->result, &sum);
+    auto_free char *labels = import_report_labels(answer->result);
+    auto_free char *text =
+        mem_printf(_("%lld %s, %lld %s from %s."), (long long)sum.conversations,
+                   ngettext("conversation", "conversations", (unsigned long)sum.conversations),
+                   (long long)sum.messages,
+                   ngettext("message", "messages", (unsigned long)sum.messages), labels);
+    say(s, sum.messages > 0 ? text : _("There is nothing new in the histories of other agents."));
+}
+
+static void run_import(struct acp_session *s, const char *arguments)
+{
+    const struct import_params params = {.paths = {.items = &arguments, .len = *arguments != 0}};
+    acp_ask(s->acp, NULL, s, &operation_import_run, &params, told_import);
+}
+
+bool acp_stop_import(struct acp_session *s)
+{
+    if (!acp_withdraw(s->acp, s, told_import))
+        return false;
+    acp_end_prompt(s, "cancelled");
+    return true;
+}
+
 /* --- the session ------------------------------------------------------------------------------ */
 
 static void model_chosen(struct acp_ask *ask, const struct operation_answer *answer)
@@ -298,6 +331,7 @@ static const struct command commands[] = {
     {.operation = &operation_session_unrewind, .run = run_unrewind},
     {.operation = &operation_context_read, .run = run_context},
     {.operation = &operation_memory_search, .run = run_memory},
+    {.operation = &operation_import_run, .run = run_import},
     {.operation = &operation_session_set_model,
      .run = run_model,
      .help = N_("choose a model: NAME, PROVIDER/NAME or PROVIDER (default: a list)")},

@@ -202,6 +202,8 @@ struct acp_session {
  * if it is gone by then. The ask is freed after `done`. */
 struct acp_ask *acp_ask(struct acp *a, struct rpc_call *call, struct acp_session *s,
                         const struct operation *o, const void *params, acp_done *done);
+/* The answer is not wanted any more; false: the session does not wait for one. */
+bool acp_withdraw(struct acp *a, const struct acp_session *s, acp_done *done);
 
 /* As rpc_fail(), with acp_error_code() and the name of the code. */
 void acp_fail(struct rpc_call *call, const struct error *e);
@@ -271,6 +273,8 @@ void acp_editor_leave(struct acp *a);
 
 /* Runs what the prompt says if it is a command ("/compact"), which ends the prompt. */
 bool acp_run_command(struct acp_session *s, const char *text);
+/* Stops the import of the prompt, and answers it; false: it has none. */
+bool acp_stop_import(struct acp_session *s);
 void acp_tell_commands(struct acp_session *s); /* if they are others than were told */
 
 #endif

@@ -348,6 +348,8 @@ void acp_cancel_prompt(struct acp_session *s)
     if (!s->prompt || s->cancelled)
         return;
     s->cancelled = true;
+    if (acp_stop_import(s))
+        return;
     acp_forget_questions(s);
     acp_ask(s->acp, NULL, NULL, &operation_turn_interrupt, &params, NULL);
 }

@@ -28,10 +28,7 @@ static bool tell(void *desk, const char *counter, int64_t done, int64_t of)
     if (of > 0 && clock_mono_ms() - d->told_at_ms >= TELL_EVERY_MS) {
         struct notice *n = notice_new(NOTICE_IMPORT_STATE);
         n->import = (struct import_progress){.files = done, .of = of};
-        for (size_t i = 0; i < d->report->sources.len; i++) {
-            n->import.conversations += d->report->sources.items[i].conversations;
-            n->import.messages += d->report->sources.items[i].messages;
-        }
+        import_report_sum(d->report, &n->import);
         n->text = import_report_labels(d->report);
         d->told_at_ms = clock_mono_ms();
         mailbox_push(d->desk.notices, n);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
+#include "base/i18n.h"
 #include "base/mem.h"
 #include "config/config.h"
 
@@ -20,6 +22,14 @@ char *import_report_labels(const struct import_report *r)
         if (r->sources.items[i].messages > 0)
             buf_addf(&text, "%s%s", text.len > 0 ? ", " : "", r->sources.items[i].label);
     return buf_take(&text);
+}
+
+void import_report_sum(const struct import_report *r, struct import_progress *out)
+{
+    for (size_t i = 0; i < r->sources.len; i++) {
+        out->conversations += r->sources.items[i].conversations;
+        out->messages += r->sources.items[i].messages;
+    }
 }
 
 static bool stopped(const struct operation_context *c)
@@ -60,8 +70,11 @@ static bool run_import(struct operation_context *c, const void *params, void *re
     struct text_list paths = {0};
     if (!options_of(c, p, &o, e))
         return false;
-    for (size_t i = 0; i < p->paths.len; i++)
-        vec_push(&paths.items, mem_strdup(p->paths.items[i]));
+    for (size_t i = 0; i < p->paths.len; i++) { /* a shell has expanded "~", others have not */
+        const char *path = p->paths.items[i], *home = environment_get("HOME");
+        bool below = home && strncmp(path, "~/", 2) == 0;
+        vec_push(&paths.items, below ? mem_printf("%s%s", home, path + 1) : mem_strdup(path));
+    }
     bool ok = import_scan(c->catalog.store, &paths, &o, result, e);
     vec_free_each(&paths.items);
     return ok;
@@ -72,6 +85,7 @@ const struct operation operation_import_run = {
               "Takes conversations of other agents into the store, as sessions and memory."),
     COMMAND("import run", "[PATH...]",
             N_("read what is new in the histories of other agents, or in files and folders")),
+    SLASH("import", "[PATH]", N_("take in conversations of other agents (PATH: a file or folder)")),
     .details = N_("What is there already is passed over, and what you deleted stays deleted.\n"
                   "Without PATH: where the agents keep their histories."),
     .params = PARAMETERS(

@@ -16,6 +16,14 @@ struct import_params {
 /* [import] sources: "all" or names; NULL: the person has not decided, or wants none. */
 const char *import_chosen(const struct config *config);
 
+/* Of the files to be read, and what was new in them. */
+struct import_progress {
+    int64_t files, of, conversations, messages;
+};
+
+/* Adds the conversations and messages. */
+void import_report_sum(const struct import_report *r, struct import_progress *out);
+
 /* "Claude Code, Codex": the sources that had something new. The caller frees. */
 char *import_report_labels(const struct import_report *r);
 

@@ -16,6 +16,7 @@
 #include "chat/session_info.h"
 #include "chat/usage.h"
 #include "session/conversation_operations.h"
+#include "session/import_operations.h"
 #include "session/operation.h"
 
 /* The members that each type sets; the others are empty.
@@ -132,11 +133,6 @@ enum provider_reason {
 struct draft_figures {
     int64_t tokens_before, tokens_after;
     int messages_before, messages_after;
-};
-
-/* Of the files to be read, and what was new in them. */
-struct import_progress {
-    int64_t files, of, conversations, messages;
 };
 
 struct meters {

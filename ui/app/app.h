@@ -152,6 +152,12 @@ struct welcome {
     bool looked;                /* that was asked for */
 };
 
+/* An import of other agents' histories (imports.h). */
+struct import_state {
+    uint64_t run; /* the request; 0: none runs */
+    int percent;
+};
+
 /* A conversation that goes on while another is shown. */
 struct background_session {
     char id[UUID_LEN + 1];
@@ -206,6 +212,7 @@ struct app {
     struct transcript_place jump;         /* shown once its page has come; seq 0: none */
     struct way_back way_back;
     struct welcome welcome;
+    struct import_state import;
     char *find_next; /* searched once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "session/corpus_operations.h"
 #include "session/graph_operations.h"
+#include "session/import_operations.h"
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
@@ -15,6 +16,7 @@
 #include "ui/app/clipboard.h"
 #include "ui/app/corpora.h"
 #include "ui/app/find.h"
+#include "ui/app/imports.h"
 #include "ui/app/mentions.h"
 #include "ui/app/panes.h"
 #include "ui/app/picker.h"
@@ -118,6 +120,7 @@ const struct slash_command slash_own[] = {
     {&operation_session_fork, .kind = ARGUMENT_FORK},
     {.operation = &operation_session_archive},
     {&operation_session_export, .run = run_export},
+    {&operation_import_run, .kind = ARGUMENT_OTHER, .run = imports_run},
     {&operation_turn_interrupt, .act = run_stop, .action = ACTION_CANCEL},
     {&operation_turn_background, .action = ACTION_BACKGROUND},
     {&operation_compaction_run, .kind = ARGUMENT_COMPACT, .run = compact_send},

@@ -13,6 +13,7 @@
 #include "ui/app/completion.h"
 #include "ui/app/corpora.h"
 #include "ui/app/find.h"
+#include "ui/app/imports.h"
 #include "ui/app/mentions.h"
 #include "ui/app/notices.h"
 #include "ui/app/panes.h"
@@ -80,7 +81,7 @@ static void cancel(struct app *app)
     } else if (!app_take_waiting(app)) {
         if (app->activity.busy)
             (void)app_ask(app, &operation_turn_interrupt, NULL, NULL);
-        else
+        else if (!imports_stop(app))
             transcript_scroll(app->transcript, -TRANSCRIPT_ALL);
         app_touch_now(app, DIRTY_BODY | DIRTY_STATUS);
     }

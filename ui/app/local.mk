@@ -8,6 +8,7 @@ libtui_a_SOURCES += \
 	ui/app/dispatch.c ui/app/dispatch.h \
 	ui/app/faults.c ui/app/faults.h \
 	ui/app/find.c ui/app/find.h \
+	ui/app/imports.c ui/app/imports.h \
 	ui/app/mentions.c ui/app/mentions.h \
 	ui/app/notices.c ui/app/notices.h \
 	ui/app/panes.c ui/app/panes.h \

@@ -14,6 +14,7 @@
 #include "ui/app/corpora.h"
 #include "ui/app/faults.h"
 #include "ui/app/find.h"
+#include "ui/app/imports.h"
 #include "ui/app/slash.h"
 #include "ui/app/turns.h"
 #include "ui/app/welcome.h"
@@ -573,6 +574,9 @@ static void take(struct app *app, struct notice *n)
         text = corpora_state_text(n, _("/corpus shows which and why"));
         if (text)
             app_note_briefly(app, n->error.code != ERR_OK ? STYLE_WARNING : STYLE_NOTE, "%s", text);
+        break;
+    case NOTICE_IMPORT_STATE:
+        imports_take_state(app, n);
         break;
     case NOTICE_MEMORY_OFFER: /* a note and not a question: the editor keeps the keyboard */
         app_note(

@@ -170,7 +170,9 @@ static void take_signal(struct plain *p, int number)
     case SIGINT:
         plain_typed(&p->out); /* the terminal has ended the line with ^C */
         plain_write(&p->out, "");
-        if (p->busy) {
+        if (plain_stop_import(p)) {
+            ;
+        } else if (p->busy) {
             char *text = p->waiting;
             plain_forget_questions(p);
             plain_send(p, &operation_turn_interrupt, NULL);

@@ -55,6 +55,7 @@ struct plain {
     int cited;                /* the number that /cite asked for */
     VEC(char *) found;        /* ids of the memory entries in the last list */
 
+    int64_t import_told_ms; /* the last line about a running import */
     int64_t leave_until_ms; /* another Ctrl-C before then leaves */
     bool leaving;
     int signal_number;
@@ -94,5 +95,7 @@ void plain_forget_questions(struct plain *p);
 
 /* plain_commands.c */
 void plain_command(struct plain *p, const char *text);
+bool plain_imports(const struct plain *p); /* /import runs */
+bool plain_stop_import(struct plain *p);   /* false: it does not */
 
 #endif

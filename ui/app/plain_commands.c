@@ -16,6 +16,7 @@
 #include "session/session_operations.h"
 #include "ui/app/cards.h"
 #include "ui/app/corpora.h"
+#include "ui/app/imports.h"
 #include "ui/app/lines.h"
 #include "ui/app/picker.h"
 #include "ui/app/slash.h"
@@ -407,6 +408,35 @@ static void run_index(struct plain *p, const char *arguments)
         plain_ask(p, &operation_memory_index, &params, take_indexed);
 }
 
+static void take_imported(struct plain *p, struct operation_answer *a)
+{
+    auto_free char *told =
+        imports_told(a->result, _("/sessions lists them, /memory finds what was said."));
+    plain_write(&p->out, told);
+}
+
+static void run_import(struct plain *p, const char *arguments)
+{
+    const struct import_params params = {.paths = {.items = &arguments, .len = *arguments != 0}};
+    plain_ask(p, &operation_import_run, &params, take_imported);
+}
+
+bool plain_imports(const struct plain *p)
+{
+    return p->asked.open && p->asked.take == take_imported;
+}
+
+bool plain_stop_import(struct plain *p)
+{
+    if (!plain_imports(p))
+        return false;
+    engine_withdraw(p->engine, p->asked.id);
+    p->asked.open = false;
+    plain_write(&p->out, _("The import is stopped. What was read is kept, and /import goes on from "
+                           "there."));
+    return true;
+}
+
 static void run_forget(struct plain *p, const char *arguments)
 {
     size_t number;
@@ -567,7 +597,7 @@ static const struct own {
     {"retry", .run = run_retry},       {"config", .run = run_config},
     {"doctor", .take = take_report},   {"quit", .run = run_quit},
     {"rewind", .run = run_rewind},     {"unrewind", .take = take_unrewound},
-    {"attach", .run = run_attach},
+    {"attach", .run = run_attach},     {"import", .run = run_import},
 };
 
 static const struct own *own_of(const struct slash_command *c)

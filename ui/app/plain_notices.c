@@ -22,6 +22,8 @@
 /* A line that allows a tool sooner after the question was begun before the question. */
 enum { LOOK_MS = 1000 };
 
+enum { IMPORT_TELL_MS = 5000 };
+
 /* Questions: a tool before it runs, the draft of a summary before it is used */
 
 bool plain_is_asked(const struct plain *p)
@@ -503,6 +505,14 @@ void plain_take(struct plain *p, struct notice *n)
         break;
     case NOTICE_ERROR:
         say_fault(p, &(struct fault){.error = &n->error}, false);
+        break;
+    case NOTICE_IMPORT_STATE:
+        if (!plain_imports(p) || clock_mono_ms() - p->import_told_ms < IMPORT_TELL_MS)
+            break;
+        p->import_told_ms = clock_mono_ms();
+        plain_writef(&p->out, _("Reading: %lld of %lld files, %lld messages so far."),
+                     (long long)n->import.files, (long long)n->import.of,
+                     (long long)n->import.messages);
         break;
     case NOTICE_MEMORY_OFFER:
         plain_writef(&p->out,

@@ -37,6 +37,8 @@ struct status {
     int64_t retry_ms;         /* until then; 0: it runs */
     const char *retry_reason; /* cleaned here; may be NULL */
 
+    bool importing;
+    int import_percent;         /* of the files */
     int tasks;                  /* commands in the background */
     const char *background_key; /* that puts the running command there; NULL: none runs long */
 
