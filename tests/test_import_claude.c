@@ -7,18 +7,15 @@ FIXTURE(import_case_set_up, import_case_tear_down);
 
 #define PLACE ".claude/projects/-home-u-shop/11111111-aaaa-4aaa-8aaa-111111111111.jsonl"
 
-static const char *const turns[] = {
-    "== Find the tax rate | /home/u/shop | claude-opus-4-5 | claude",
-    "user: Where is the tax rate kept?",
-    "assistant: I look for it.",
-    "call Grep {\"pattern\":\"tax_rate\",\"path\":\"src\"}",
-    "call Read {\"file_path\":\"src/tax.c\"}",
-    "result Grep: src/tax.c:12",
-    "result Read: static const double tax_rate = 0.19;",
-    "assistant: In src/tax.c, line 12.",
-    "user: [image]\\n\\nAnd this?",
-    "assistant: A receipt.",
-    NULL};
+#define TURNS                                                                                      \
+    "== Find the tax rate | /home/u/shop | claude-opus-4-5 | claude",                              \
+        "user: Where is the tax rate kept?", "assistant: I look for it.",                          \
+        "call Grep {\"pattern\":\"tax_rate\",\"path\":\"src\"}",                                   \
+        "call Read {\"file_path\":\"src/tax.c\"}", "result Grep: src/tax.c:12",                    \
+        "result Read: static const double tax_rate = 0.19;", "assistant: In src/tax.c, line 12.",  \
+        "user: [image]\\n\\nAnd this?", "assistant: A receipt."
+
+static const char *const turns[] = {TURNS, NULL};
 
 TEST(test_a_transcript_becomes_a_session)
 {
@@ -273,4 +270,44 @@ TEST(test_other_branches_are_sessions_where_they_are_wanted)
     import_case_expect(TEXTS(HEAD, "user: one", "assistant: first", "user: two again",
                              "assistant: other", "== two | /w | opus | claude", "user: two",
                              "assistant: second"));
+}
+
+/* --- lists of prompts ------------------------------------------------------------------------- */
+
+#define PROMPT(session, time, text, more)                                                          \
+    "{'display':'" text "','pastedContents':{" more "},'timestamp':17723592" time                  \
+    "000,'project':'/home/u/shop','sessionId':'" session "'}\n"
+
+TEST(test_prompts_are_all_that_is_left_of_a_deleted_transcript)
+{
+    import_case_copy("claude/turns.jsonl", PLACE);
+    import_case_write(".claude/history.jsonl",
+                      PROMPT("11111111-aaaa-4aaa-8aaa-111111111111", "00", "Where is it?", "")
+                          PROMPT("gone", "10", "/model opus", "")
+                              PROMPT("gone", "20", "Where [Pasted text #1]",
+                                     "'1':{'type':'text','content':'the fee'}")
+                                  PROMPT("gone", "30", "/home/u is full", "")
+                                      "{'display':'Of no session','timestamp':1772359200000,"
+                                      "'project':'/w'}\n");
+    import_case_read(NULL, "claude",
+                     TEXTS(TURNS, "== Where [Pasted text #1] | /home/u/shop |  | claude",
+                           "user: Where [Pasted text #1]\\n\\nthe fee", "user: /home/u is full"));
+    import_case_append(".claude/history.jsonl", PROMPT("gone", "40", "Thanks.", ""));
+    assert_int_equal(import_case_scan(NULL).messages, 1);
+    import_case_append(".claude/history.jsonl",
+                       "{'display':'of today','timestamp':9772359200000,"
+                       "'project':'/w','sessionId':'now'}\n");
+    assert_int_equal(import_case_scan(NULL).messages, 0);
+}
+
+TEST(test_a_transcript_replaces_its_prompts)
+{
+    import_case_write(".claude/history.jsonl",
+                      PROMPT("11111111-aaaa-4aaa-8aaa-111111111111", "00", "Where is it?", ""));
+    assert_int_equal(import_case_scan(NULL).messages, 1);
+    import_case_copy("claude/turns.jsonl", PLACE);
+    import_case_append(".claude/history.jsonl",
+                       PROMPT("11111111-aaaa-4aaa-8aaa-111111111111", "10", "And this?", ""));
+    import_case_scan(NULL);
+    import_case_expect(turns);
 }

@@ -164,3 +164,14 @@ TEST_IF(ZSTD, test_a_compressed_rollout_is_the_same_one)
     write_zst(PLACE ".zst", TALK ITEM("{'type':'reasoning'}"));
     assert_int_equal(import_case_scan(NULL).messages, 0);
 }
+
+TEST(test_prompts_without_a_rollout)
+{
+    import_case_write(PLACE, TALK);
+    import_case_write(".codex/history.jsonl",
+                      "{'session_id':'aaaa','ts':1772359200,'text':'Where is it?'}\n"
+                      "{'session_id':'gone','ts':1772359201,'text':'Which fee?'}\n");
+    import_case_read(NULL, "codex",
+                     TEXTS("== Where is the tax rate kept? | /home/u/shop | gpt-5 | codex",
+                           TALK_LINES, "== Which fee? |  |  | codex", "user: Which fee?"));
+}

@@ -345,10 +345,20 @@ static bool read_lines(struct import_sink *k, struct import_file *f, struct talk
     return ok && !l.failed && import_end(k, e);
 }
 
+/* ~/.claude/history.jsonl */
+static bool is_prompts(const struct import_file *f)
+{
+    return f->head[0] == '{' && import_head_has(f, "display") && import_head_has(f, "project") &&
+           import_head_has(f, "timestamp");
+}
+
 static bool read_claude(struct import_sink *k, struct import_file *f, struct error *e)
 {
+    static const struct import_prompts prompts = {"sessionId", "display", "timestamp", "project"};
     struct talk t = {0};
     bool ok = true;
+    if (is_prompts(f))
+        return import_prompts(k, f, &prompts, e);
     t.c.continues = goes_on(f, &t);
     if (!t.c.continues) {
         talk_release(&t);
@@ -374,6 +384,7 @@ static void places(struct text_list *out)
 {
     import_place(out, "CLAUDE_CONFIG_DIR", "projects", ".claude/projects");
     import_place(out, NULL, NULL, ".config/claude/projects");
+    import_place(out, "CLAUDE_CONFIG_DIR", "history.jsonl", ".claude/history.jsonl");
 }
 
 static bool named(const char *path)
@@ -384,11 +395,12 @@ static bool named(const char *path)
 /* A transcript may begin with lines that have only a type and the session's id. */
 static bool sniff(const struct import_file *f)
 {
-    return f->head[0] == '{' && import_head_has(f, "type") && import_head_has(f, "sessionId") &&
-           !import_head_has(f, "projectHash") &&
-           (import_head_has(f, "uuid") || import_head_has(f, "leafUuid") ||
-            import_head_has(f, "parentUuid") || import_head_has(f, "operation") ||
-            import_head_has(f, "snapshot"));
+    return is_prompts(f) ||
+           (f->head[0] == '{' && import_head_has(f, "type") && import_head_has(f, "sessionId") &&
+            !import_head_has(f, "projectHash") &&
+            (import_head_has(f, "uuid") || import_head_has(f, "leafUuid") ||
+             import_head_has(f, "parentUuid") || import_head_has(f, "operation") ||
+             import_head_has(f, "snapshot")));
 }
 
 const struct import_source import_claude = {

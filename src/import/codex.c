@@ -327,12 +327,22 @@ static bool read_lines(struct import_sink *k, struct import_file *f, struct roll
     return ok && !l.failed && import_end(k, e);
 }
 
+/* ~/.codex/history.jsonl */
+static bool is_prompts(const struct import_file *f)
+{
+    return f->head[0] == '{' && import_head_has(f, "session_id") && import_head_has(f, "ts") &&
+           import_head_has(f, "text");
+}
+
 static bool read_codex(struct import_sink *k, struct import_file *f, struct error *e)
 {
+    static const struct import_prompts prompts = {"session_id", "text", "ts", NULL};
     static const char *const back = "thread_rolled_back";
     struct rollout r = {.usage = USAGE_UNKNOWN};
     struct import_lines l;
     bool ok = true, one = !import_head_has(f, "payload") && import_head_has(f, "items");
+    if (is_prompts(f))
+        return import_prompts(k, f, &prompts, e);
     if (one) {
         ok = read_object(k, f, &r, e);
         rollout_release(&r);
@@ -366,25 +376,24 @@ static bool read_codex(struct import_sink *k, struct import_file *f, struct erro
 
 static void places(struct text_list *out)
 {
-    static const char *const folders[][2] = {{"sessions", ".codex/sessions"},
-                                             {"archived_sessions", ".codex/archived_sessions"}};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        import_place(out, "CODEX_HOME", folders[i][0], folders[i][1]);
-    }
+    import_place(out, "CODEX_HOME", "sessions", ".codex/sessions");
+    import_place(out, "CODEX_HOME", "archived_sessions", ".codex/archived_sessions");
+    import_place(out, "CODEX_HOME", "history.jsonl", ".codex/history.jsonl");
 }
 
 static bool named(const char *path)
 {
-    return strncmp(import_name(path), "rollout-", 8) == 0 &&
-           (import_ends(path, ".jsonl") || import_ends(path, ".json") ||
-            import_ends(path, ".jsonl.zst"));
+    return is(import_name(path), "history.jsonl") ||
+           (strncmp(import_name(path), "rollout-", 8) == 0 &&
+            (import_ends(path, ".jsonl") || import_ends(path, ".json") ||
+             import_ends(path, ".jsonl.zst")));
 }
 
 static bool sniff(const struct import_file *f)
 {
     bool old = import_head_has(f, "instructions") && !import_head_has(f, "messages");
-    return f->head[0] == '{' && import_head_has(f, "timestamp") &&
-           (import_head_has(f, "payload") || (old && import_head_has(f, "id")));
+    return is_prompts(f) || (f->head[0] == '{' && import_head_has(f, "timestamp") &&
+                             (import_head_has(f, "payload") || (old && import_head_has(f, "id"))));
 }
 
 const struct import_source import_codex = {

@@ -12,6 +12,7 @@ libtiro_a_SOURCES += \
 	src/import/opencode.c \
 	src/import/pi.c \
 	src/import/private.h \
+	src/import/prompts.c \
 	src/import/reader.c \
 	src/import/scan.c src/import/scan.h \
 	src/import/simple.c \

@@ -275,6 +275,10 @@ static bool find(struct scan *s, const char *path, const struct import_source *s
 static int found_order(const void *a, const void *b)
 {
     const struct found *left = a, *right = b;
+    bool lists = strcmp(import_name(left->path), "history.jsonl") == 0;
+    /* Prompts are read where no transcript was, so behind all transcripts. */
+    if (lists != (strcmp(import_name(right->path), "history.jsonl") == 0))
+        return lists ? 1 : -1;
     if (left->modified_ns != right->modified_ns)
         return left->modified_ns < right->modified_ns ? -1 : 1;
     return strcmp(left->path, right->path);

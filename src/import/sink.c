@@ -498,6 +498,12 @@ bool import_wants(struct import_sink *k, const struct import_conversation *c, in
            !(known.deleted || (stamp > 0 && known.number > 0 && known.stamp == stamp));
 }
 
+int64_t import_stamp(struct import_sink *k, const char *id)
+{
+    struct import_known known;
+    return load_known(k, id, &known, NULL) && known.number == 0 ? -1 : known.stamp;
+}
+
 static bool begin(struct import_sink *k, struct import_conversation *c, struct error *e)
 {
     const struct import_options *o = k->options;
@@ -506,8 +512,8 @@ static bool begin(struct import_sink *k, struct import_conversation *c, struct e
     /* A branch or a sub-agent goes with its conversation, if it was not here before. */
     struct import_known whole = {0};
     size_t len = c->parent ? strlen(c->parent) : 0;
-    bool part = k->known.number == 0 && len > 0 && strncmp(c->id, c->parent, len) == 0 &&
-                c->id[len] == '/';
+    bool part =
+        k->known.number == 0 && len > 0 && strncmp(c->id, c->parent, len) == 0 && c->id[len] == '/';
     if (part && !load_known(k, c->parent, &whole, e))
         return false;
     forget_turn(k);

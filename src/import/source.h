@@ -119,6 +119,9 @@ struct import_message {
  * reading. Asking is optional, but saves the reading. */
 bool import_wants(struct import_sink *k, const struct import_conversation *c, int64_t stamp);
 
+/* The stamp of the conversation's last reading; 0: it had none; -1: the conversation is new. */
+int64_t import_stamp(struct import_sink *k, const char *id);
+
 /* The messages of a conversation come in its order, without those that were taken back. Where the
  * source goes another way than at the last reading, because somebody edited a message or went back,
  * so does the session here. */
@@ -170,6 +173,15 @@ bool import_elements(struct import_sink *k, const struct import_file *f, const c
                      bool (*take)(struct import_sink *k, const struct json *v, void *context,
                                   struct error *e),
                      void *context, struct error *e);
+
+/* Reads a list of prompts, whose lines have these members. Its conversations have the ids of their
+ * transcripts: one that was read from a transcript is left alone, and a transcript that is read
+ * later replaces the prompts. */
+struct import_prompts {
+    const char *session, *text, *time, *directory; /* the last may be NULL */
+};
+bool import_prompts(struct import_sink *k, struct import_file *f, const struct import_prompts *p,
+                    struct error *e);
 
 /* A foreign database, read-only, within one read transaction: for sql_query(). store_close() closes
  * it. NULL with `e`. */

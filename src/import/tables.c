@@ -95,8 +95,7 @@ static bool give_goose(struct import_sink *k, const struct query *q, struct erro
         "frontendTool", "contextLength",    "summarizationRequested", NULL};
     auto_free char *id = query_column_text(q, 0), *role = query_column_text(q, 1);
     AUTO(json_free_local)
-    struct json *content = import_column(q, 2),
-                *metadata = import_column(q, 4);
+    struct json *content = import_column(q, 2), *metadata = import_column(q, 4);
     struct import_message m =
         IMPORT_MESSAGE(is(role, "assistant") ? ROLE_ASSISTANT : ROLE_USER, NULL);
     struct parts p = {.text = BUF_INIT, .m = &m};
