@@ -74,3 +74,18 @@ TEST(test_the_talk_of_claude_ai_leads_to_the_newest_leaf)
         "call search {\"q\":\"tax\"}", "result search: tax.c", "user: And the fee?",
         "== Hello? |  |  | claude.ai", "user: Hello?\\n\\n[file a.pdf]", NULL});
 }
+
+TEST(test_other_files_of_claude_ai_are_known)
+{
+    import_case_write("export/projects.json",
+                      "[{'uuid':'p','name':'Shop','description':'','docs':[{'uuid':'d','filename':"
+                      "'a.md','content':'[{\\'role\\':\\'user\\'}]'}]}]");
+    import_case_write("export/memories.json",
+                      "[{'account_uuid':'u','conversations_memory':'Lives in Kiel.',"
+                      "'project_memories':{}}]");
+    import_case_write("export/users.json", "[{'uuid':'u','email_address':'u@example.org'}]");
+    struct import_counts counts = import_case_scan("export");
+    assert_string_equal(counts.name, "claude.ai");
+    assert_int_equal(counts.files, 3);
+    assert_int_equal(counts.failed + counts.not_understood + counts.messages, 0);
+}

@@ -1,5 +1,6 @@
 /* The export of Claude.ai: conversations.json in a zip file or a folder. Messages name their
- * parents, in newer exports; the newest leaf ends the talk. */
+ * parents, in newer exports; the newest leaf ends the talk. The documents of projects.json, what
+ * Claude made of it all (memories.json) and users.json are no conversations. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static bool take(struct import_sink *k, const struct json *v, void *context, str
 
 static bool read_claude_ai(struct import_sink *k, struct import_file *f, struct error *e)
 {
-    return import_elements(k, f, NULL, take, NULL, e);
+    return !import_head_has(f, "chat_messages") || import_elements(k, f, NULL, take, NULL, e);
 }
 
 static void places(struct text_list *out)
@@ -99,7 +100,11 @@ static bool named(const char *path)
 
 static bool sniff(const struct import_file *f)
 {
-    return f->head[0] == '[' && import_head_has(f, "uuid") && import_head_has(f, "chat_messages");
+    bool chats = import_head_has(f, "uuid") && import_head_has(f, "chat_messages");
+    bool projects = import_head_has(f, "uuid") && import_head_has(f, "docs");
+    bool users = import_head_has(f, "uuid") && import_head_has(f, "email_address");
+    return f->head[0] == '[' &&
+           (chats || projects || users || import_head_has(f, "conversations_memory"));
 }
 
 const struct import_source import_claude_ai = {
