@@ -395,6 +395,28 @@ static int64_t settings_of(const char *id)
     return count;
 }
 
+/* A list of messages has what was said before a compaction, and nothing that was taken back. */
+TEST(test_a_list_of_messages)
+{
+    AUTO(record_release) struct record r = {0};
+    make_talk(&r);
+    char *list = export(r.info.id, EXPORT_MESSAGES);
+    assert_non_null(
+        strstr(list,
+               "{\"role\":\"assistant\",\"content\":\"It is **x**.\\n\",\"tool_calls\":[{\"id\":"
+               "\"c1\",\"type\":\"function\",\"function\":{\"name\":\"read_file\",\"arguments\":"
+               "\"{\\\"path\\\":\\\"x\\\"}\"}}],\"timestamp\":"));
+    record_random_compaction(&r);
+    struct event *back = event_new(EVENT_REWOUND);
+    back->number = r.info.last_seq + 1;
+    record_run(&r, "Taken back", "Yes.");
+    record_event(&r, back);
+    record_save(&r);
+    assert_string_equal(export(r.info.id, EXPORT_MESSAGES), list);
+    AUTO(session_info_release) struct session_info copy = import(list);
+    assert_int_equal(copy.turns, 2);
+}
+
 /* A level of tools was given by the person here: no text brings one along, and a session takes its
  * own with it. */
 TEST(test_settings_stay)

@@ -1,4 +1,5 @@
 /* The neutral list of messages as a source. */
+#include "session/export.h"
 #include "tests/import_case.h"
 #include "tests/suite.h"
 
@@ -36,4 +37,24 @@ TEST(test_an_object_tells_more)
     import_case_scan("talk.json");
     import_case_expect(TEXTS("== Mine | /w | m | messages", "user: one", "assistant: first",
                              "call Read {\"path\":\"a\"}", "result Read: text"));
+}
+
+/* Sessions of tiro are written in this form, too; what was taken back is left out. */
+TEST(test_a_session_that_was_exported_comes_back)
+{
+    struct catalog c;
+    struct error e;
+    import_case_copy("claude/turns.jsonl", ".claude/projects/p/a.jsonl");
+    import_case_scan(NULL);
+    char *before = support_keep(mem_strdup(import_case_text()));
+    catalog_borrow(&c, import_case_store, NULL, "");
+    assert_ok(export_to_file(&c, "last", EXPORT_MESSAGES, support_path("talk.json"), false, &e), e);
+    catalog_release(&c);
+    struct import_counts counts = import_case_scan("talk.json");
+    assert_string_equal(counts.name, "messages");
+    assert_int_equal(counts.not_understood, 0);
+    const char *after = import_case_text() + strlen(before);
+    assert_string_equal(strchr(after, '\n'), strchr(before, '\n'));
+    assert_non_null(strstr(after, "== Find the tax rate | /home/u/shop | claude-opus-4-5 |"));
+    assert_int_equal(import_case_scan("talk.json").read, 0);
 }

@@ -1,7 +1,8 @@
 /* Export of a session as a text. Each format is a fold over the events: the same events give the
  * same bytes in every locale, time zone and machine. The settings of a session (tools, compaction,
  * memory) are not exported: they are permissions of this machine, and an imported text must not
- * raise them. */
+ * raise them. "messages" is the list of messages in OpenAI's form, for other programs: all that was
+ * said and not taken back, also before compactions; it is in memory while it is written. */
 #ifndef SESSION_EXPORT_H
 #define SESSION_EXPORT_H
 
@@ -11,7 +12,8 @@
 #define EXPORT_FORMATS(X)                                                                          \
     X(MARKDOWN, "markdown", "md")                                                                  \
     X(JSON, "json", "json")                                                                        \
-    X(JSONL, "jsonl", "jsonl")
+    X(JSONL, "jsonl", "jsonl")                                                                     \
+    X(MESSAGES, "messages", "messages")
 
 enum export_format {
 #define X(id, name, ending) EXPORT_##id,

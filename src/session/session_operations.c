@@ -532,7 +532,8 @@ const struct operation operation_session_export = {
     .details = N_("markdown   to read\n"
                   "json       one object; json and jsonl can be imported "
                   "again\n"
-                  "jsonl      the session's properties, then one event per line"),
+                  "jsonl      the session's properties, then one event per line\n"
+                  "messages   a list of messages in OpenAI's form, for other programs"),
     .params = PARAMETERS(
         session_export_params, SESSION_FIELD(session_export_params),
         SHAPE_OPT(
@@ -544,7 +545,8 @@ const struct operation operation_session_export = {
             .absent = EXPORT_MARKDOWN,
             SHAPE_OPTION(
                 "--format FORMAT",
-                N_("markdown, json or jsonl (default: by the ending of FILE, else markdown)"))),
+                N_("markdown, json, jsonl or messages (default: by the ending of FILE, else "
+                   "markdown)"))),
         SHAPE_OPT(session_export_params, replace, "Replace an existing file.",
                   SHAPE_OPTION("--force", N_("overwrite an existing file")))),
     .lasting = true,
