@@ -326,6 +326,105 @@ CREATE TABLE memory_gone (
     PRIMARY KEY (session, seq)
 ) STRICT, WITHOUT ROWID;
 
+-- ---- shared spaces (src/space) ----
+
+CREATE TABLE space (
+    number     INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL UNIQUE,     -- on this machine
+    id         TEXT    NOT NULL UNIQUE,     -- in its log
+    url        TEXT    NOT NULL,            -- of its carrier, without a password
+    person     TEXT    NOT NULL,            -- who uses it here,
+    writer     TEXT    NOT NULL,            -- with this replica
+    role       TEXT    NOT NULL,            -- of the person: reader, writer, owner
+    epoch      INTEGER NOT NULL,            -- of its keys; 0: not sealed
+    form       INTEGER NOT NULL,            -- schema of the log (space/carrier.h)
+    kinds      INTEGER NOT NULL,            -- kinds of lines that were known when they were read
+    lease_days INTEGER NOT NULL,
+    read_ms    INTEGER NOT NULL,            -- when it was last read to its end; 0: never
+    command    TEXT,                        -- that prints the password; NULL: none
+    cursor     TEXT    NOT NULL
+) STRICT;
+
+-- Objects of this memory that are to be compared with what the spaces know of them.
+CREATE TABLE space_changed (
+    number INTEGER PRIMARY KEY,
+    kind   INTEGER NOT NULL,                -- enum space_kind
+    id     TEXT    NOT NULL,
+    UNIQUE (kind, id)
+) STRICT;
+CREATE TRIGGER space_entry_new AFTER INSERT ON memory_entry WHEN EXISTS (SELECT 1 FROM space)
+BEGIN
+    INSERT OR IGNORE INTO space_changed (kind, id) VALUES (0, NEW.id);
+END;
+CREATE TRIGGER space_entry_edited AFTER UPDATE OF pinned, content ON memory_entry
+    WHEN EXISTS (SELECT 1 FROM space)
+BEGIN
+    INSERT OR IGNORE INTO space_changed (kind, id) VALUES (0, NEW.id);
+END;
+-- An entry that only stands at another place now has such an id (memory/sqlite_entries.c).
+CREATE TRIGGER space_entry_gone AFTER DELETE ON memory_entry
+    WHEN EXISTS (SELECT 1 FROM space) AND OLD.id NOT GLOB 'key *'
+BEGIN
+    INSERT OR IGNORE INTO space_changed (kind, id) VALUES (0, OLD.id);
+    INSERT OR IGNORE INTO space_changed (kind, id)
+        SELECT 2, id FROM memory_session WHERE number = OLD.session;
+END;
+
+-- The objects of a space: the highest version, by number and owner, that was written or read.
+CREATE TABLE space_object (
+    space   INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,
+    kind    INTEGER NOT NULL,
+    id      TEXT    NOT NULL,
+    version INTEGER NOT NULL,
+    digest  INTEGER NOT NULL,               -- of its body
+    state   INTEGER NOT NULL,               -- enum space_state (space/replica.c)
+    owner   TEXT    NOT NULL,               -- who wrote the version
+    author  TEXT    NOT NULL,               -- who wrote the first one
+    session TEXT    NOT NULL,
+    PRIMARY KEY (space, kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX space_object_session ON space_object (session);
+CREATE INDEX space_object_id ON space_object (id);
+
+-- Lines on their way to the log.
+CREATE TABLE space_outbox (
+    number  INTEGER PRIMARY KEY,
+    space   INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,
+    version INTEGER NOT NULL,
+    kind    INTEGER NOT NULL,
+    at      INTEGER NOT NULL,
+    id      TEXT    NOT NULL,
+    project TEXT,
+    body    TEXT
+) STRICT;
+CREATE INDEX space_outbox_id ON space_outbox (id);
+
+-- What a person decided to share: "session:ID", "project:HOST/PATH".
+CREATE TABLE space_share (
+    space  INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,
+    what   TEXT    NOT NULL,
+    shared INTEGER NOT NULL,
+    at     INTEGER NOT NULL,
+    PRIMARY KEY (space, what)
+) STRICT, WITHOUT ROWID;
+
+-- Sessions of others.
+CREATE TABLE space_session (
+    space   INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,
+    session TEXT    NOT NULL,
+    owner   TEXT    NOT NULL,
+    project TEXT,
+    title   TEXT,
+    PRIMARY KEY (space, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE space_member (
+    space  INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,
+    person TEXT    NOT NULL,
+    role   TEXT    NOT NULL,
+    PRIMARY KEY (space, person)
+) STRICT, WITHOUT ROWID;
+
 -- ---- the graph of facts ----
 
 -- Entities, with the names that index/corpus.h asks for. A key is a number << 24: the ranking

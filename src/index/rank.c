@@ -42,7 +42,12 @@ int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms)
     bool has_room = next < (int64_t)1 << (RANK_PLACE_BITS - 1);
     if (pause < PAUSE_MS || next == 0 || !has_room)
         return next;
-    return (next + RANK_WINDOW + TALK_PLACES - 1) / TALK_PLACES * TALK_PLACES;
+    return rank_next_talk(next);
+}
+
+int64_t rank_next_talk(int64_t next)
+{
+    return next == 0 ? 0 : (next + RANK_WINDOW + TALK_PLACES - 1) / TALK_PLACES * TALK_PLACES;
 }
 
 double rank_idf(int64_t all, int64_t entries)

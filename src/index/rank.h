@@ -126,6 +126,8 @@ static inline int64_t rank_key_talk(int64_t key)
  * `last_ms`. Behind a pause it is the first of the next block, outside of the window of the entry
  * before; without a pause, or when a session has used half of its places, `next`. */
 int64_t rank_place_for(int64_t next, int64_t last_ms, int64_t created_ms);
+/* The first place of the next block, outside of that window. */
+int64_t rank_next_talk(int64_t next);
 
 /* ---- ranking ---- */
 

@@ -320,6 +320,20 @@ bool vectors_remove(const struct corpus *c, int64_t key, struct error *e)
            corpus_run(c, e, "DELETE FROM #_floats WHERE key = ?", "i", key);
 }
 
+bool vectors_move(const struct corpus *c, int64_t from, int64_t to, struct error *e)
+{
+    int64_t stamp;
+    return vectors_version(c, &stamp, e) &&
+           corpus_run(c, e,
+                      "INSERT INTO #_vector (model, key, stamp, scale, bytes)"
+                      " SELECT model, ?2, ?3, scale, bytes FROM #_vector WHERE key = ?1",
+                      "iii", from, to, stamp) &&
+           corpus_run(c, e,
+                      "INSERT INTO #_floats (model, key, floats)"
+                      " SELECT model, ?2, floats FROM #_floats WHERE key = ?1",
+                      "ii", from, to);
+}
+
 bool vectors_drop_stale(const struct corpus *c, const char *model, bool *more, struct error *e)
 {
     static const char *const steps[] = {

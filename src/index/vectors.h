@@ -75,6 +75,8 @@ bool vectors_count(const struct corpus *c, const char *model, struct vectors_cou
 
 /* Deletes the vectors of a text. */
 bool vectors_remove(const struct corpus *c, int64_t key, struct error *e);
+/* Gives the vectors of a text to another key of it, which has none. */
+bool vectors_move(const struct corpus *c, int64_t from, int64_t to, struct error *e);
 
 /* Makes this the dimension of the model; vectors of another one become stale. */
 bool vectors_know_model(const struct corpus *c, const char *model, int dimension, struct error *e);

@@ -146,6 +146,14 @@ struct memory_ops {
     bool (*index)(struct memory *m, const char *session_id, int64_t compaction,
                   struct memory_entry *entries, size_t count, int *stored, struct error *e);
 
+    /* Entries of one session that a shared space has, with ids. One that is there takes the new
+     * content, `pinned` and `edited`; USAGE if it is of another session. Copies stay. All stand in
+     * the order of event, time and id, in whichever order they come. Without entries: those that
+     * are there are placed anew, after some were forgotten, so that ranks are those of a memory
+     * that never had them. */
+    bool (*replicate)(struct memory *m, const char *session_id, struct memory_entry *entries,
+                      size_t count, struct error *e);
+
     /* Removes the entries of a compaction, except those that the user pinned or edited since. A
      * copy that gave way to one does not come back: the text is in the history again. */
     bool (*withdraw)(struct memory *m, const char *session_id, int64_t compaction, struct error *e);

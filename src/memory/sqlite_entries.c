@@ -218,10 +218,14 @@ static const char brought_sql[] = MEMORY_ROWS
     "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff AND compaction = ?2"
     " AND pinned = 0 AND edited = 0";
 
+static const char of_session_sql[] =
+    MEMORY_ROWS "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff";
+
 /* ---- indexing ---- */
 
 struct indexing {
     struct store *store;
+    const struct corpus *corpus;
     struct fresh_ids *ids;
     const char *session_id;
     int64_t number;  /* -1: the session has none yet */
@@ -342,15 +346,30 @@ static bool index_one(struct indexing *x, struct memory_entry *given, struct err
             (meet_copies(x, &entry, &known, e) && (known || put(x, &entry, &given->id, e))));
 }
 
+/* Finds the next free place of the session. */
+static bool indexing_begin(struct sqlite_memory *m, const char *session_id, int64_t compaction,
+                           struct indexing *x, struct error *e)
+{
+    *x = (struct indexing){.store = m->store,
+                           .corpus = &m->corpus,
+                           .ids = &m->ids,
+                           .session_id = session_id,
+                           .number = -1,
+                           .compaction = compaction};
+    struct query q = sql_query(m->store, e, session_sql, "t", session_id);
+    if (query_next(&q)) {
+        x->number = sqlite3_column_int64(q.handle, 0);
+        x->next = sqlite3_column_int64(q.handle, 1);
+        x->last_ms = sqlite3_column_int64(q.handle, 2);
+    }
+    return query_end(&q);
+}
+
 bool sqlite_memory_index(struct memory *memory, const char *session_id, int64_t compaction,
                          struct memory_entry *entries, size_t count, int *stored, struct error *e)
 {
     struct sqlite_memory *m = sqlite_memory_of(memory);
-    struct indexing x = {.store = m->store,
-                         .ids = &m->ids,
-                         .session_id = session_id,
-                         .number = -1,
-                         .compaction = compaction};
+    struct indexing x;
     size_t bytes = 0;
     bool began;
     *stored = 0;
@@ -358,16 +377,8 @@ bool sqlite_memory_index(struct memory *memory, const char *session_id, int64_t 
         bytes += strlen(entries[i].content);
     if (!store_enter(m->store, &began, e))
         return false;
-    bool ok = words_prepare(&m->corpus, m->language, bytes, e);
-    if (ok) {
-        struct query q = sql_query(m->store, e, session_sql, "t", session_id);
-        if (query_next(&q)) {
-            x.number = sqlite3_column_int64(q.handle, 0);
-            x.next = sqlite3_column_int64(q.handle, 1);
-            x.last_ms = sqlite3_column_int64(q.handle, 2);
-        }
-        ok = query_end(&q);
-    }
+    bool ok = words_prepare(&m->corpus, m->language, bytes, e) &&
+              indexing_begin(m, session_id, compaction, &x, e);
     for (size_t i = 0; i < count && ok; i++)
         ok = index_one(&x, &entries[i], e);
     if (ok && x.changed)
@@ -402,10 +413,131 @@ bool sqlite_memory_withdraw(struct memory *memory, const char *session_id, int64
     return store_leave(s, began, ok, e);
 }
 
-/* ---- editing and forgetting ---- */
+/* ---- entries of a shared space ---- */
 
-static const char of_session_sql[] =
-    MEMORY_ROWS "WHERE entry.key BETWEEN ?1 << 24 AND ?1 << 24 | 0xffffff";
+/* The order of a session's entries that does not depend on when they came. */
+static int by_place(const void *left, const void *right)
+{
+    const struct memory_entry *a = left, *b = right;
+    const int64_t seq_a = a->seq > 0 ? a->seq : 0, seq_b = b->seq > 0 ? b->seq : 0;
+    return seq_a != seq_b ? (seq_a > seq_b) - (seq_a < seq_b)
+           : a->created_ms != b->created_ms
+               ? (a->created_ms > b->created_ms) - (a->created_ms < b->created_ms)
+               : strcmp(a->id, b->id);
+}
+
+static int by_row_place(const void *left, const void *right)
+{
+    const struct memory_row *a = left, *b = right;
+    return by_place(&a->entry, &b->entry);
+}
+
+/* The newer version takes the place of the entry that is there. */
+static bool put_version(struct indexing *x, const struct memory_row *there,
+                        const struct memory_entry *version, struct error *e)
+{
+    struct memory_row row = *there;
+    if (strcmp(there->entry.session_id, x->session_id) != 0)
+        return err_set(e, ERR_USAGE, "the id %.60s is that of an entry of another session",
+                       version->id);
+    bool changes = strcmp(there->entry.content, version->content) != 0;
+    row.entry.content = version->content;
+    return (!changes || unindex(x->store, there, e)) &&
+           sql_exec(x->store, e,
+                    "UPDATE memory_entry SET pinned = ?2, edited = ?3, digest = ?4, content = ?5"
+                    " WHERE key = ?1",
+                    "iiiit", there->key, (int64_t)version->pinned, (int64_t)version->edited,
+                    content_digest(version->content), version->content) &&
+           (!changes || add_words(x->store, &row, e));
+}
+
+/* The entry stands at the next place, with its vectors. */
+static bool place_again(struct indexing *x, struct memory_row *row, struct error *e)
+{
+    char *id = row->entry.id;
+    x->compaction = row->compaction;
+    return sql_exec(x->store, e, "UPDATE memory_entry SET id = 'key ' || key WHERE key = ?", "i",
+                    row->key) &&
+           put(x, &row->entry, &id, e) &&
+           vectors_move(x->corpus, row->key, rank_key(x->number, x->next - 1), e) &&
+           sqlite_row_remove(x->store, row, e);
+}
+
+/* Adds new entries of a session. If one belongs before an entry that is there, or if there is none
+ * (the session lost entries), all entries are placed anew, in order and without holes: the rank of
+ * an entry depends on its neighbours. */
+static bool put_in_order(struct indexing *x, struct memory_entry *entries, size_t count,
+                         struct error *e)
+{
+    enum { PLACED_ANEW_MOST = 20000 }; /* of a longer session, ranks may differ a little */
+    AUTO(memory_rows_release) struct memory_rows rows = {0};
+    int64_t there = 0;
+    bool ok = true;
+    if (x->number >= 0 &&
+        !sql_number(x->store, &there, e,
+                    "SELECT count(*) FROM memory_entry WHERE key BETWEEN ?1 << 24 AND"
+                    " ?1 << 24 | 0xffffff",
+                    "i", x->number))
+        return false;
+    if (there > 0 && there <= PLACED_ANEW_MOST) {
+        struct query q = sql_query(x->store, e, of_session_sql, "i", x->number);
+        if (!sqlite_rows_read(&q, &rows))
+            return false;
+    }
+    size_t n = rows.items.len, i = 0, k = 0;
+    if (n > 0 && count > 0 && by_place(&rows.items.items[n - 1].entry, entries) < 0)
+        n = 0; /* the new ones follow those that are there */
+    if (n > 0) {
+        vec_sort(&rows.items, by_row_place);
+        x->next = rank_next_talk(x->next);
+        x->last_ms = 0;
+    }
+    while (ok && (i < n || k < count)) {
+        struct memory_row *row = i < n ? &rows.items.items[i] : NULL;
+        if (row && (k == count || by_place(&row->entry, &entries[k]) < 0)) {
+            ok = place_again(x, row, e);
+            i++;
+            continue;
+        }
+        char *id = entries[k].id;
+        x->compaction = 0;
+        ok = put(x, &entries[k++], &id, e);
+    }
+    return ok;
+}
+
+bool sqlite_memory_replicate(struct memory *memory, const char *session_id,
+                             struct memory_entry *entries, size_t count, struct error *e)
+{
+    struct sqlite_memory *m = sqlite_memory_of(memory);
+    struct indexing x;
+    VEC(struct memory_entry) fresh = {0};
+    size_t bytes = 0;
+    bool began;
+    for (size_t i = 0; i < count; i++)
+        bytes += strlen(entries[i].content);
+    if (!store_enter(m->store, &began, e))
+        return false;
+    bool ok =
+        words_prepare(&m->corpus, m->language, bytes, e) && indexing_begin(m, session_id, 0, &x, e);
+    for (size_t i = 0; i < count && ok; i++) {
+        struct memory_row there;
+        bool found;
+        ok = row_of(m->store, entries[i].id, &there, &found, e);
+        if (ok && found)
+            ok = put_version(&x, &there, &entries[i], e);
+        else if (ok)
+            vec_push(&fresh, entries[i]);
+        memory_row_release(&there);
+    }
+    vec_sort(&fresh, by_place);
+    ok = ok && ((count > 0 && fresh.len == 0) || put_in_order(&x, fresh.items, fresh.len, e)) &&
+         (!x.changed || sql_exec(m->store, e, next_sql, "ii", x.number, x.next));
+    vec_release(&fresh);
+    return store_leave(m->store, began, ok, e);
+}
+
+/* ---- editing and forgetting ---- */
 
 /* Ends a transaction that deleted texts, if `any`. Unless the memory is lazy, their remains leave
  * the index of words, the files of graphs and the journal at once. */

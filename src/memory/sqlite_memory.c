@@ -389,6 +389,7 @@ static const struct memory_ops sqlite_ops = {
     .name = "sqlite",
     .close = sqlite_close,
     .index = sqlite_memory_index,
+    .replicate = sqlite_memory_replicate,
     .withdraw = sqlite_memory_withdraw,
     .defer = sqlite_memory_defer,
     .has_deferred = sqlite_memory_has_deferred,

@@ -75,6 +75,8 @@ bool sqlite_row_remove(struct store *s, const struct memory_row *row, struct err
 
 bool sqlite_memory_index(struct memory *m, const char *session_id, int64_t compaction,
                          struct memory_entry *entries, size_t count, int *stored, struct error *e);
+bool sqlite_memory_replicate(struct memory *m, const char *session_id, struct memory_entry *entries,
+                             size_t count, struct error *e);
 bool sqlite_memory_withdraw(struct memory *m, const char *session_id, int64_t compaction,
                             struct error *e);
 bool sqlite_memory_edit(struct memory *m, const char *id, const char *content, struct error *e);
