@@ -1,0 +1,414 @@
+#include "space/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/paths.h"
+#include "store/sql.h"
+
+/* ---- rows ---- */
+
+void space_release(struct space *s)
+{
+    free(s->name);
+    free(s->id);
+    free(s->url);
+    free(s->person);
+    free(s->writer);
+    free(s->command);
+    free(s->cursor);
+    *s = (struct space){0};
+}
+
+void spaces_release(struct spaces *s)
+{
+    for (size_t i = 0; i < s->items.len; i++)
+        space_release(&s->items.items[i]);
+    vec_release(&s->items);
+}
+
+static enum space_role role_of(const char *word)
+{
+    for (int i = 0; word && i < space_role_names.count; i++)
+        if (strcmp(space_role_names.words[i], word) == 0)
+            return (enum space_role)i;
+    return SPACE_READER;
+}
+
+bool spaces_read(struct store *s, struct spaces *out, struct error *e)
+{
+    *out = (struct spaces){0};
+    struct query q = sql_query(s, e,
+                               "SELECT number, name, id, url, person, writer, role, epoch, form,"
+                               " kinds, lease_days, read_ms, command, cursor FROM space"
+                               " ORDER BY name",
+                               "");
+    while (query_next(&q))
+        vec_push(&out->items, ((struct space){
+                                  .number = sqlite3_column_int64(q.handle, 0),
+                                  .name = query_column_text(&q, 1),
+                                  .id = query_column_text(&q, 2),
+                                  .url = query_column_text(&q, 3),
+                                  .person = query_column_text(&q, 4),
+                                  .writer = query_column_text(&q, 5),
+                                  .role = role_of((const char *)sqlite3_column_text(q.handle, 6)),
+                                  .epoch = sqlite3_column_int64(q.handle, 7),
+                                  .form = sqlite3_column_int(q.handle, 8),
+                                  .kinds = sqlite3_column_int64(q.handle, 9),
+                                  .lease_days = sqlite3_column_int(q.handle, 10),
+                                  .read_ms = sqlite3_column_int64(q.handle, 11),
+                                  .command = query_column_text(&q, 12),
+                                  .cursor = query_column_text(&q, 13),
+                              }));
+    bool ok = query_end(&q);
+    if (!ok)
+        spaces_release(out);
+    return ok;
+}
+
+bool space_find(struct store *s, const char *name, struct space *out, struct error *e)
+{
+    AUTO(spaces_release) struct spaces all = {0};
+    *out = (struct space){0};
+    if (!spaces_read(s, &all, e))
+        return false;
+    if (all.items.len == 0)
+        return err_set(e, ERR_USAGE,
+                       "this machine shares no space; tiro space init or tiro space join");
+    if (!name && all.items.len > 1)
+        return err_set(e, ERR_USAGE, "there are several spaces; name one (tiro space status)");
+    for (size_t i = 0; i < all.items.len; i++)
+        if (!name || strcmp(all.items.items[i].name, name) == 0) {
+            *out = all.items.items[i];
+            all.items.items[i] = (struct space){0};
+            return true;
+        }
+    return err_set(e, ERR_USAGE, "there is no space %.60s; tiro space status lists them", name);
+}
+
+bool space_add(struct store *s, struct space *space, struct error *e)
+{
+    bool taken;
+    if (!sql_any(s, &taken, e, "SELECT 1 FROM space WHERE name = ?1 OR id = ?2", "tt", space->name,
+                 space->id))
+        return false;
+    if (taken)
+        return err_set(e, ERR_USAGE, "this machine has the space %.60s already", space->name);
+    bool ok =
+        sql_exec(s, e,
+                 "INSERT INTO space (name, id, url, person, writer, role, epoch, form, kinds,"
+                 " lease_days, read_ms, command, cursor)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, '')",
+                 "ttttttiiiit", space->name, space->id, space->url, space->person, space->writer,
+                 space_role_names.words[space->role], space->epoch, (int64_t)space->form,
+                 (int64_t)SPACE_KINDS, (int64_t)space->lease_days, space->command);
+    space->number = sqlite3_last_insert_rowid(s->db);
+    return ok;
+}
+
+bool space_connect(const struct space *space, const struct wakeup *wakeup, struct carrier **out,
+                   struct error *e)
+{
+    const struct carrier_place place = {.url = space->url,
+                                        .space = space->id,
+                                        .person = space->person,
+                                        .writer = space->writer,
+                                        .wakeup = wakeup};
+    return carrier_open(&place, out, e);
+}
+
+bool space_refresh(struct store *s, struct space *space, struct carrier *c, struct error *e)
+{
+    AUTO(space_facts_release) struct space_facts facts = {0};
+    AUTO(space_members_release) struct space_members members = {0};
+    const struct space_member *me = NULL;
+    bool began;
+    if (!c->ops->facts(c, &facts, e) || !c->ops->members(c, &members, e))
+        return false;
+    if (strcmp(facts.id, space->id) != 0)
+        return err_set(e, ERR_USAGE, "%.100s is another space than %.60s now; leave it and join it",
+                       space->url, space->name);
+    if (facts.min_client > SPACE_SCHEMA)
+        return err_set(e, ERR_USAGE, "the space %.60s needs a newer tiro; update this one",
+                       space->name);
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = sql_exec(s, e, "DELETE FROM space_member WHERE space = ?", "i", space->number);
+    for (size_t i = 0; i < members.items.len && ok; i++) {
+        const struct space_member *m = &members.items.items[i];
+        if (strcmp(m->person, space->person) == 0)
+            me = m;
+        ok = sql_exec(s, e, "INSERT OR REPLACE INTO space_member VALUES (?1, ?2, ?3)", "itt",
+                      space->number, m->person, space_role_names.words[m->role]);
+    }
+    if (ok && me) {
+        space->role = me->role;
+        space->form = facts.schema;
+        space->epoch = facts.epoch;
+        space->lease_days = facts.lease_days;
+        ok = sql_exec(s, e,
+                      "UPDATE space SET role = ?2, form = ?3, epoch = ?4, lease_days = ?5"
+                      " WHERE number = ?1",
+                      "itiii", space->number, space_role_names.words[me->role],
+                      (int64_t)facts.schema, facts.epoch, (int64_t)facts.lease_days);
+    }
+    return store_leave(s, began, ok, e) &&
+           (me || err_set(e, ERR_FORBIDDEN,
+                          "%.60s is no member of the space %.60s; ask one of its owners",
+                          space->person, space->name));
+}
+
+bool space_state(struct store *s, const struct space *space, struct space_state *out,
+                 struct error *e)
+{
+    *out = (struct space_state){0};
+    return sql_number(
+               s, &out->entries, e,
+               "SELECT count(*) FROM space_object WHERE space = ? AND state = 0 AND kind = 0", "i",
+               space->number) &&
+           sql_number(s, &out->foreign, e,
+                      "SELECT count(*) FROM space_object WHERE space = ?1 AND state = 0"
+                      " AND kind = 0 AND author <> ?2",
+                      "it", space->number, space->person) &&
+           sql_number(s, &out->waiting, e, "SELECT count(*) FROM space_outbox WHERE space = ?", "i",
+                      space->number) &&
+           sql_number(s, &out->waiting_since_ms, e,
+                      "SELECT min(at) FROM space_outbox WHERE space = ?", "i", space->number) &&
+           sql_number(s, &out->unlooked, e, "SELECT count(*) FROM space_changed", "");
+}
+
+/* ---- projects ---- */
+
+char *space_project_of_remote(const char *url)
+{
+    const char *scheme = strstr(url, "://");
+    const char *host = scheme ? scheme + 3 : url;
+    const char *end = strpbrk(host, scheme ? "/" : ":/");
+    if (!end || (!scheme && *end != ':') || strncmp(url, "file:", 5) == 0)
+        return NULL;
+    const char *path = end + 1;
+    for (const char *p = host; p < end; p++)
+        if (*p == '@')
+            host = p + 1;
+    size_t host_len = strcspn(host, scheme ? ":/" : ":");
+    path += strspn(path, "/");
+    size_t len = strcspn(path, "?# \t\r\n");
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    if (len > 4 && strncmp(path + len - 4, ".git", 4) == 0)
+        len -= 4;
+    if (host_len == 0 || len == 0)
+        return NULL;
+    char *identity = mem_printf("%.*s/%.*s", (int)host_len, host, (int)len, path);
+    for (size_t i = 0; i < host_len; i++)
+        if (identity[i] >= 'A' && identity[i] <= 'Z')
+            identity[i] = (char)(identity[i] - 'A' + 'a');
+    return identity;
+}
+
+/* The URL of the remote "origin", else of the first one, in the text of a Git configuration. The
+ * caller frees; NULL: there is none. */
+static char *remote_of(const char *text)
+{
+    char *found = NULL;
+    bool remote = false, origin = false;
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        p += strspn(p, " \t");
+        size_t len = strcspn(p, "\r\n");
+        if (*p == '[') {
+            remote = strncmp(p, "[remote ", 8) == 0;
+            origin = strncmp(p, "[remote \"origin\"]", 17) == 0;
+        } else if (remote && len > 3 && strncmp(p, "url", 3) == 0 &&
+                   p[3 + strspn(p + 3, " \t")] == '=') {
+            const char *value = strchr(p, '=') + 1;
+            value += strspn(value, " \t");
+            if (origin || !found)
+                mem_replace(&found, mem_strndup(value, (size_t)(p + len - value)));
+            if (origin)
+                return found;
+        }
+    }
+    return found;
+}
+
+/* The file of Git's configuration for what ".git" is: a directory, or a file of a worktree or
+ * submodule that names one. */
+static char *git_config(const char *git)
+{
+    AUTO(buf_release) struct buf text = {.data = buf_empty, .max = 4096};
+    struct error ignored;
+    char *config = paths_join(git, "config");
+    if (!paths_read_file(git, PATHS_FILE_NO_LINK, &text, &ignored) ||
+        strncmp(text.data, "gitdir: /", 9) != 0)
+        return config;
+    buf_trim_end(&text, " \t\r\n");
+    char *shared = strstr(text.data, "/worktrees/");
+    if (shared)
+        *shared = 0;
+    mem_replace(&config, paths_join(text.data + 8, "config"));
+    return config;
+}
+
+char *space_project(const char *directory)
+{
+    char *at = mem_strdup(directory);
+    char *identity = NULL;
+    while (at && !identity && at[0] == '/' && at[1]) {
+        auto_free char *git = paths_join(at, ".git");
+        auto_free char *config = git_config(git);
+        AUTO(buf_release) struct buf text = {.data = buf_empty, .max = 1 << 20};
+        struct error ignored;
+        if (paths_read_file(config, PATHS_FILE_NO_LINK, &text, &ignored)) {
+            auto_free char *url = remote_of(text.data);
+            identity = url ? space_project_of_remote(url) : NULL;
+            break;
+        }
+        mem_replace(&at, paths_parent(at));
+    }
+    free(at);
+    return identity;
+}
+
+/* ---- sharing ---- */
+
+/* Of a session that is stored: the identity of its directory's project. NULL: none. */
+static bool project_of(struct store *s, const char *session_id, char **out, struct error *e)
+{
+    auto_free char *directory = NULL;
+    struct query q = sql_query(s, e, "SELECT directory FROM session WHERE id = ?", "t", session_id);
+    if (query_next(&q))
+        directory = query_column_text(&q, 0);
+    *out = directory ? space_project(directory) : NULL;
+    return query_end(&q);
+}
+
+bool space_shares(struct store *s, int64_t space, const char *session_id, bool *out,
+                  struct error *e)
+{
+    int64_t shared = -1;
+    auto_free char *project = NULL;
+    *out = false;
+    if (!sql_number(s, &shared, e,
+                    "SELECT shared FROM space_share WHERE space = ?1 AND what = 'session:' || ?2",
+                    "it", space, session_id))
+        return false;
+    if (shared < 0 && (!project_of(s, session_id, &project, e) ||
+                       (project && !sql_number(s, &shared, e,
+                                               "SELECT shared FROM space_share WHERE space = ?1"
+                                               " AND what = 'project:' || ?2",
+                                               "it", space, project))))
+        return false;
+    *out = shared > 0;
+    return true;
+}
+
+/* The sessions of memory in projects of this identity, and without a decision of their own. */
+static bool sessions_of(struct store *s, int64_t space, const char *project, struct text_list *out,
+                        struct error *e)
+{
+    struct text_list all = {0};
+    *out = (struct text_list){0};
+    struct query q =
+        sql_query(s, e,
+                  "SELECT memory_session.id FROM memory_session JOIN session USING (id)"
+                  " WHERE NOT EXISTS (SELECT 1 FROM space_share WHERE space = ?1"
+                  " AND what = 'session:' || memory_session.id) ORDER BY number",
+                  "i", space);
+    bool ok = query_texts(&q, &all);
+    for (size_t i = 0; i < all.items.len && ok; i++) {
+        auto_free char *identity = NULL;
+        ok = project_of(s, all.items.items[i], &identity, e);
+        if (ok && identity && strcmp(identity, project) == 0)
+            vec_push(&out->items, mem_strdup(all.items.items[i]));
+    }
+    vec_free_each(&all.items);
+    return ok;
+}
+
+/* Takes back what this person wrote of a session: the outbox gets a forget for each object, and
+ * loses what was not sent. */
+static bool take_back(struct store *s, const struct space *space, const char *session_id,
+                      int64_t *entries, struct error *e)
+{
+    int64_t now = clock_wall_ms();
+    bool ok =
+        sql_exec(s, e,
+                 "DELETE FROM space_outbox WHERE space = ?1 AND kind <> 3 AND id IN (SELECT id"
+                 " FROM space_object WHERE session = ?2 AND space = ?1 AND author = ?3)",
+                 "itt", space->number, session_id, space->person) &&
+        sql_exec(
+            s, e,
+            "INSERT INTO space_outbox (space, version, kind, at, id) SELECT space, version + 1,"
+            " 3, ?4, id FROM space_object WHERE session = ?2 AND space = ?1 AND author = ?3"
+            " AND state = 0",
+            "itti", space->number, session_id, space->person, now);
+    if (ok)
+        *entries += sqlite3_changes(s->db);
+    return ok && sql_exec(s, e,
+                          "UPDATE space_object SET state = 1, version = version + 1"
+                          " WHERE session = ?2 AND space = ?1 AND author = ?3 AND state = 0",
+                          "itt", space->number, session_id, space->person);
+}
+
+bool space_share(struct store *s, const struct space *space, const char *kind, const char *what,
+                 bool shared, int64_t *entries, struct error *e)
+{
+    struct text_list sessions = {0};
+    auto_free char *name = mem_printf("%s:%s", kind, what);
+    bool began;
+    *entries = 0;
+    if (shared && space->role == SPACE_READER)
+        return err_set(e, ERR_FORBIDDEN, "%.60s may only read the space %.60s; ask an owner",
+                       space->person, space->name);
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = sql_exec(s, e, "INSERT OR REPLACE INTO space_share VALUES (?1, ?2, ?3, ?4)", "itii",
+                       space->number, name, (int64_t)shared, clock_wall_ms());
+    if (strcmp(kind, "session") == 0)
+        vec_push(&sessions.items, mem_strdup(what));
+    else
+        ok = ok && sessions_of(s, space->number, what, &sessions, e);
+    for (size_t i = 0; i < sessions.items.len && ok; i++) {
+        const char *session = sessions.items.items[i];
+        if (!shared) {
+            ok = take_back(s, space, session, entries, e);
+            continue;
+        }
+        ok = sql_exec(s, e,
+                      "INSERT OR IGNORE INTO space_changed (kind, id) SELECT 0, id FROM"
+                      " memory_entry WHERE session = (SELECT number FROM memory_session"
+                      " WHERE id = ?) ORDER BY key",
+                      "t", session);
+        if (ok)
+            *entries += sqlite3_changes(s->db);
+    }
+    vec_free_each(&sessions.items);
+    return store_leave(s, began, ok, e);
+}
+
+/* ---- leaving ---- */
+
+bool space_leave(struct store *s, struct memory *m, const struct space *space, bool erase,
+                 struct error *e)
+{
+    struct text_list foreign = {0};
+    bool began;
+    if (!store_enter(s, &began, e))
+        return false;
+    struct query q = sql_query(s, e,
+                               "SELECT id FROM space_object WHERE space = ?1 AND kind = 0"
+                               " AND state = 0 AND author <> ?2 AND id IN"
+                               " (SELECT id FROM memory_entry)",
+                               "it", space->number, space->person);
+    bool ok = query_texts(&q, &foreign) &&
+              sql_exec(s, e, "DELETE FROM space WHERE number = ?", "i", space->number);
+    if (ok && erase && foreign.items.len > 0)
+        ok =
+            m->ops->forget(m, (const char *const *)foreign.items.items, foreign.items.len, NULL, e);
+    ok = ok &&
+         sql_exec(s, e, "DELETE FROM space_changed WHERE NOT EXISTS (SELECT 1 FROM space)", "");
+    vec_free_each(&foreign.items);
+    return store_leave(s, began, ok, e);
+}
