@@ -64,11 +64,17 @@ static void bring_history(void)
     import_case_copy("claude/turns.jsonl", ".claude/projects/-w/turns.jsonl");
 }
 
+static void bring_another(void)
+{
+    import_case_write(".codex/sessions/2026/03/01/rollout-1.jsonl", "{}\n");
+}
+
 /* Somebody else writes to the store meanwhile. */
 static void import_beside_a_writer(void)
 {
     struct store *other;
     struct error e;
+    import_case_append(".claude/projects/-w/turns.jsonl", "{'type':'summary'}\n");
     assert_ok(store_open(scene_store(), STORE_READ_WRITE, &other, &e), e);
     assert_ok(store_exec(other, "BEGIN IMMEDIATE", &e), e);
     play(":/import<enter>", "importing 0 % (Esc stops)", ":<escape>", "The import is stopped.",
@@ -77,15 +83,12 @@ static void import_beside_a_writer(void)
     store_close(other);
 }
 
-static const struct step steps[] = {{"history", .alone = bring_history},
-                                    {"beside", .alone = import_beside_a_writer},
-                                    {"two", .alone = open_two},
-                                    {"sessions", .alone = open_sessions},
-                                    {"gardening", .alone = choose_gardening},
-                                    {"turns", .alone = open_with_two_turns},
-                                    {"imported", .alone = open_imported},
-                                    {"configured", .run = is_configured},
-                                    {.name = NULL}};
+static const struct step steps[] = {
+    {"history", .alone = bring_history},         {"twice", .alone = bring_another},
+    {"beside", .alone = import_beside_a_writer}, {"two", .alone = open_two},
+    {"sessions", .alone = open_sessions},        {"gardening", .alone = choose_gardening},
+    {"turns", .alone = open_with_two_turns},     {"imported", .alone = open_imported},
+    {"configured", .run = is_configured},        {.name = NULL}};
 
 SCENE(steps);
 
@@ -148,9 +151,29 @@ PLAY_IF(capability_store(), the_sessions_screen_finds_and_resumes,
         ":<enter>", "!Sessions", "Roses need a pergola.", "=prompt", "=exchange roses?|Of roses.",
         "=sent 2 about gardening|!about astronomy");
 
-PLAY_IF(capability_store(), histories_of_other_agents_come_in, "=history", "=open", "=beside",
-        ":/import<enter>", "1 conversation, 5 messages from Claude Code. F3", ":/import<enter>",
-        "There is nothing new", ":<f3>", ":imported:claude", "\u203aFind the tax rate");
+PLAY_IF(capability_store(), histories_of_other_agents_come_in, "=history", "=open",
+        ":/import<enter>", "1 conversation, 5 messages from Claude Code. F3", "=beside",
+        ":/import<enter>", "There is nothing new", ":<f3>", ":imported:claude",
+        "\u203aFind the tax rate");
+
+PLAY_IF(capability_store(), histories_are_offered_at_the_first_start, "=history", "=open",
+        "Found conversations with Claude Code: 1 file", "n Enter   no", "l Enter   choose",
+        ":<enter>", "1 conversation, 5 messages from Claude Code.", "!Found", ":<f3>",
+        "\u203aFind the tax rate", "=configured sources = all");
+
+PLAY_IF(capability_store(), an_offer_takes_no_message_for_an_answer, "=history", "=says Well.",
+        "=open 10 40", "l Enter   choose", ":no, hello", "!choose", "Found", ":<enter>", "Well.",
+        "!Found", "=sent 0 no, hello");
+
+PLAY_IF(capability_store(), a_refused_offer_does_not_come_again, "=history", "=open", "n Enter",
+        ":n", "Enter     no; tiro does not ask again", "!choose", ":<enter>", "saved in tiro.ini",
+        "!Found", "=configured sources = none", "=requests 0", "=leave", "=open", "=prompt",
+        "!Found");
+
+PLAY_IF(capability_store(), an_offer_can_be_taken_in_part, "=history", "=twice", "=open",
+        "Claude Code, Codex: 2 files", ":l<enter>", "[x] Claude Code  1 file", ":<down><enter>",
+        "\u203a[ ] Claude Code", ":<escape>", "Found", ":l<enter>", "[ ] Claude", ":<enter>",
+        "saved in tiro.ini", "=configured sources = codex");
 
 PLAY_IF(capability_store(), a_transcript_is_found_by_what_was_said, "=two", "=sessions", ":pergola",
         "In the transcripts: 1 match", "1 of 2", /* it is in a last line, too */

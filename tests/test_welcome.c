@@ -7,7 +7,9 @@
 #include "tests/seen.h"
 #include "tests/still_app.h"
 #include "tests/suite.h"
+#include "ui/app/imports.h"
 #include "ui/app/welcome.h"
+#include "ui/text/editor.h"
 
 /* The rows, a line each. */
 static const char *drawn(int width, size_t room)
@@ -128,4 +130,33 @@ TEST(the_hint_is_told_until_a_message_was_sent)
     welcome_ask(&app);
     finish_errand();
     assert_false(app.welcome.is_first);
+}
+
+TEST(an_offer_of_histories_comes_first_and_takes_no_message)
+{
+    vec_push(&app.import.found.sources, (struct import_counts){.name = mem_strdup("claude"),
+                                                               .label = mem_strdup("Claude Code"),
+                                                               .files = 1243,
+                                                               .bytes = 1100000000});
+    vec_push(&app.import.found.sources,
+             (struct import_counts){.name = mem_strdup("codex"), .label = mem_strdup("Codex")});
+    app.fresh = true;
+    assert_says(drawn(80, 20),
+                "  Chat with a language model.\n"
+                "  Found conversations with Claude Code: 1,243 files, 1.1GB.\n"
+                "  Enter     search them here, too\n"
+                "  n Enter   no; tiro does not ask again, /import takes them in\n"
+                "  l Enter   choose\n"
+                "  F1        all keys and commands\n",
+                "!sends the message");
+    assert_false(imports_answer(&app, "")); /* it is not on the screen */
+    app.import.shown = true;
+    editor_set(app.editor, "n");
+    assert_says(drawn(80, 20), "  Enter     no; tiro does not ask again", "!search them",
+                "!choose");
+    editor_set(app.editor, "next");
+    assert_says(drawn(80, 20), "Found conversations", "!Enter");
+    assert_false(imports_answer(&app, "next"));
+    app.fresh = false;
+    assert_false(imports_answer(&app, "n"));
 }

@@ -202,6 +202,7 @@ void app_release(struct app *app)
     session_info_release(&app->session);
     session_info_release(&app->welcome.newest);
     free(app->welcome.files);
+    shape_release(operation_import_list.result, &app->import.found);
     session_list_release(&app->sessions);
     for (size_t i = 0; i < app->models.len; i++)
         shape_release(operation_models_list.result, &app->models.items[i]);
@@ -319,7 +320,7 @@ void app_edited(struct app *app)
         app->draft_at = app->draft_since + DRAFT_MAX_MS;
     if (app->follow_edit)
         app->follow_edit(app);
-    app_touch_now(app, DIRTY_EDITOR);
+    app_touch_now(app, DIRTY_EDITOR | (app->fresh ? DIRTY_BODY : 0)); /* the welcome names keys */
 }
 
 void app_save_draft(struct app *app)

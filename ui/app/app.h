@@ -12,6 +12,7 @@
 #include "base/worker.h"
 #include "session/attach.h"
 #include "session/engine.h"
+#include "session/import_operations.h"
 #include "ui/app/run.h"
 #include "ui/term/keymap.h"
 #include "ui/term/probe.h"
@@ -152,10 +153,14 @@ struct welcome {
     bool looked;                /* that was asked for */
 };
 
-/* An import of other agents' histories (imports.h). */
+/* Histories of other agents (imports.h). */
 struct import_state {
-    uint64_t run; /* the request; 0: none runs */
+    uint64_t run; /* the request that reads them; 0: none */
     int percent;
+    struct import_report found; /* those that are offered; no sources: nothing is */
+    bool shown;                 /* they are offered on the screen */
+    uint64_t unmarked;          /* of them, by place: not to be read */
+    bool looked;                /* they were looked for */
 };
 
 /* A conversation that goes on while another is shown. */

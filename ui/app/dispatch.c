@@ -46,7 +46,9 @@ static void send(struct app *app)
     auto_free char *text = mem_strdup(editor_text(app->editor));
     struct slash_line line = slash_parse(text);
     app_close_list(app);
-    if (!*text) {
+    if (imports_answer(app, text)) {
+        ;
+    } else if (!*text) {
         int64_t card = transcript_newest_card(app->transcript);
         if (card > 0)
             panes_show(app, compaction_detail_new(&app->host, card));

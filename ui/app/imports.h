@@ -1,4 +1,6 @@
-/* Histories of other agents: /import, and how far it is. */
+/* Histories of other agents: /import, how far it is, and the offer of the first start, which is a
+ * part of the welcome. Its answers are whole lines, so that no letter of a message is taken for
+ * one. */
 #ifndef UI_APP_IMPORTS_H
 #define UI_APP_IMPORTS_H
 
@@ -15,5 +17,13 @@ void imports_run(struct app *app, const char *path);
 void imports_take_state(struct app *app, const struct notice *n);
 /* Stops it, with a note; false: nothing is imported. */
 bool imports_stop(struct app *app);
+
+/* With an empty store and [import] sources = ask: looks whether there is something to offer. */
+void imports_look(struct app *app);
+bool imports_offered(const struct app *app);
+/* Appends the offer, if there is one. */
+void imports_rows(const struct app *app, int width, struct rows *out);
+/* Takes the line of the editor for an answer to the offer; false: it is none. */
+bool imports_answer(struct app *app, const char *line);
 
 #endif

@@ -247,6 +247,11 @@ static void keep(struct app *app, enum config_key key, const char *value, enum c
     errand_start(app->errands, &s->errand);
 }
 
+void picker_keep(struct app *app, enum config_key key, const char *value, char *what)
+{
+    keep(app, key, value, key, NULL, what);
+}
+
 /* Models and providers */
 
 static bool next_provider(const char **at, char name[32])

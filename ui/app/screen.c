@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "ui/app/clipboard.h"
 #include "ui/app/find.h"
+#include "ui/app/imports.h"
 #include "ui/app/mentions.h"
 #include "ui/app/select.h"
 #include "ui/app/welcome.h"
@@ -25,6 +26,7 @@
 
 enum {
     PANE_SHARE = 40,       /* percent of the width */
+    OFFER_ROWS = 6,        /* of the welcome's offer, where the body is narrow */
     LONG_COMMAND_MS = 2000 /* a command that runs so long has a hint how to go on without it */
 };
 
@@ -204,12 +206,15 @@ static void draw_transcript(struct app *app, int height, bool newest)
     const struct transcript_row *rows = transcript_rows(app->transcript, &count);
     body_is_behind = transcript_is_behind(app->transcript);
     int at = 0;
+    app->import.shown = false;
     if (app->fresh && !newest) {
         AUTO(rows_release) struct rows welcome;
+        size_t all = (size_t)shown.body_rows, free_rows = count < all ? all - count : 0;
+        bool offers = imports_offered(app); /* comes before the notes of the start */
         rows_init(&welcome);
         welcome_rows(app, shown.body_cols,
-                     count < (size_t)shown.body_rows ? (size_t)shown.body_rows - count : 0,
-                     &welcome);
+                     offers && free_rows < OFFER_ROWS ? OFFER_ROWS : free_rows, &welcome);
+        app->import.shown = offers && all >= OFFER_ROWS;
         for (; (size_t)at < welcome.list.len && at < height; at++)
             put_row_within(shown.body_top + at, 0, shown.body_cols, &welcome, (size_t)at,
                            STYLE_TEXT);

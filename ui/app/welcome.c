@@ -14,6 +14,7 @@
 #include "session/learned_operations.h"
 #include "session/memory_operations.h"
 #include "session/session_operations.h"
+#include "ui/app/imports.h"
 #include "ui/text/format.h"
 #include "ui/view/sessions.h"
 
@@ -21,6 +22,7 @@ enum {
     NEWEST = 20,      /* sessions of the project that are looked at */
     KEY_COLUMNS = 10, /* of the keys, with the gap behind them */
     LEAST_ROWS = 3,
+    ROOMY = 8, /* below these rows an offer takes the place of the title */
     TITLE_COLUMNS = 40
 };
 
@@ -139,6 +141,7 @@ void welcome_ask(struct app *app)
     (void)app_ask(app, &operation_session_list, &newest, take_sessions);
     (void)app_ask(app, &operation_context_read, NULL, take_context);
     welcome_ask_inbox(app);
+    imports_look(app);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -180,15 +183,18 @@ void welcome_rows(const struct app *app, int width, size_t room, struct rows *ou
                {ACTION_HELP, NULL, _("all keys and commands")},
                {ACTION_MEMORY, NULL, memory ? _(action_info(ACTION_MEMORY)->help) : NULL},
                {ACTION_CONTEXT, NULL, files},
-               {ACTION_SEND, NULL, _("sends the message")},
+               {ACTION_SEND, NULL, imports_offered(app) ? NULL : _("sends the message")},
                {ACTION_SESSIONS, NULL, _("earlier sessions")},
                {ACTION_NONE, NULL, _("/         begins a command")}};
-    size_t count = 0;
+
     if (room < LEAST_ROWS)
         return;
     AUTO(rows_release) struct rows lines;
     rows_init(&lines);
-    for (size_t i = 0; i < sizeof all / sizeof *all && count < room; i++) {
+    if (imports_offered(app) && room < ROOMY)
+        imports_rows(app, width, &lines);
+    size_t count = lines.list.len < room ? lines.list.len : room;
+    for (size_t i = count > 0; i < sizeof all / sizeof *all && count < room; i++) {
         bool plain = all[i].action == ACTION_NONE && !all[i].key;
         AUTO(buf_release) struct buf line = BUF_INIT;
         if (all[i].action != ACTION_NONE)
@@ -205,7 +211,9 @@ void welcome_rows(const struct app *app, int width, size_t room, struct rows *ou
         rows_addstr(&lines, "  ", STYLE_TEXT, 0);
         rows_add_cut(&lines, line.data, width > 2 ? (size_t)width - 2 : 0,
                      i == 0 ? STYLE_TITLE : STYLE_DIM);
-        count++;
+        if (i == 0)
+            imports_rows(app, width, &lines);
+        count = lines.list.len < room ? lines.list.len : room;
     }
     if (count + 2 <= room) /* a blank row before and after them */
         rows_begin(out);

@@ -66,6 +66,7 @@ enum list_subject {
     LIST_THEMES,
     LIST_CONFIG,
     LIST_REPORT,
+    LIST_IMPORTS,
     LIST_COMPLETION
 };
 
