@@ -38,6 +38,7 @@ struct import_sink {
     struct json *unknown;     /* {"KIND": number} of the file; NULL: nothing */
     bool broken;              /* the store failed, or a person stopped it */
     bool filtered;            /* something of the file was left out by an option */
+    VEC(int64_t) given;       /* numbers of conversations that the file gave, in order */
     bool (*keep_file)(struct import_sink *k, bool whole, struct error *e);
     struct import_counts *counts; /* of the source */
     int64_t done, of;             /* files, for `tell` */

@@ -314,6 +314,7 @@ static bool read_source(struct scan *s, struct import_sink *k, const struct impo
     k->counts = counts_of(s, source->name);
     k->file = f;
     k->broken = false;
+    vec_clear(&k->given);
     count_file(k->counts, &f->stat);
     k->counts->read++;
     if (!import_sink_begin(k, e))

@@ -58,6 +58,7 @@ void import_sink_release(struct import_sink *k)
     vec_release(&k->tools);
     vec_release(&k->batch);
     vec_release(&k->dead);
+    vec_release(&k->given);
     mem_replace(&k->model, NULL);
     json_free(k->unknown);
     session_info_release(&k->info);
@@ -516,10 +517,16 @@ static bool begin(struct import_sink *k, struct import_conversation *c, struct e
         k->known.number == 0 && len > 0 && strncmp(c->id, c->parent, len) == 0 && c->id[len] == '/';
     if (part && !load_known(k, c->parent, &whole, e))
         return false;
+    /* Else two of one id would take back each other at each reading. */
+    bool twice = !c->continues && k->given.len > 0 &&
+                 bsearch(&k->known.number, k->given.items, k->given.len, sizeof *k->given.items,
+                         vec_number_order);
+    if (twice)
+        import_unknown(k, "conversation that is there twice");
     forget_turn(k);
     k->told = c;
     k->filtered = k->filtered || left_out(o, c);
-    k->muted = k->known.deleted || whole.deleted || left_out(o, c);
+    k->muted = k->known.deleted || whole.deleted || twice || left_out(o, c);
     k->copied_from = k->copied_seq = 0;
     k->cursor = c->continues ? k->known.tip : 0;
     k->place = c->continues ? k->known.messages : 0;
@@ -579,6 +586,10 @@ static bool end(struct import_sink *k, struct error *e)
                 k->counts->conversations++;
         }
         ok = write_conversation(k, e);
+        size_t at = k->given.len;
+        while (at > 0 && k->given.items[at - 1] > k->known.number)
+            at--;
+        vec_insert(&k->given, at, k->known.number);
     }
     forget_turn(k);
     k->told = NULL;
