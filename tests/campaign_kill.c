@@ -13,7 +13,7 @@
 #include "tests/kill_watch.h"
 #include "tests/support.h"
 
-enum { ROUNDS = 40 };
+enum { ROUNDS = 40, IMPORTS_A_ROUND = 2 };
 
 static size_t rounds = ROUNDS;
 
@@ -21,6 +21,12 @@ static void what_was_acknowledged_survives(void **state)
 {
     (void)state;
     kill_campaign(rounds);
+}
+
+static void a_scan_goes_on_after_its_death(void **state)
+{
+    (void)state;
+    kill_import(rounds * IMPORTS_A_ROUND);
 }
 
 int main(int argc, char **argv)
@@ -32,7 +38,10 @@ int main(int argc, char **argv)
         rounds = strtoul(given, NULL, 10);
     if (!capability_store() || !capability_compaction() || !capability_memory())
         return SUPPORT_SKIPPED;
-    const struct CMUnitTest all[] = {cmocka_unit_test_setup_teardown(
-        what_was_acknowledged_survives, support_setup, support_teardown)};
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test_setup_teardown(what_was_acknowledged_survives, support_setup,
+                                        support_teardown),
+        cmocka_unit_test_setup_teardown(a_scan_goes_on_after_its_death, support_setup,
+                                        support_teardown)};
     return cmocka_run_group_tests_name("kill", all, NULL, NULL);
 }

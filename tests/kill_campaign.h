@@ -12,4 +12,8 @@
  * support_teardown(). */
 void kill_campaign(size_t rounds);
 
+/* Kills a scan of other agents' histories before so many of its calls, which are spread over it, or
+ * before each. As kill_campaign(). */
+void kill_import(size_t trials);
+
 #endif

@@ -296,6 +296,7 @@ tests_libsupport_a_SOURCES = \
 	tests/kill_chat.c \
 	tests/kill_commands.c \
 	tests/kill_files.c tests/kill_files.h \
+	tests/kill_import.c \
 	tests/kill_model.c tests/kill_model.h \
 	tests/kill_script.c tests/kill_script.h \
 	tests/kill_watch.c tests/kill_watch.h \

@@ -57,6 +57,7 @@ struct import_sink {
     bool muted;     /* nothing of it is wanted */
     bool fresh;     /* it has no session yet */
     bool changed;   /* its row differs from the store's */
+    bool rewound;   /* its messages have to be counted again */
     int64_t cursor; /* the message after which the next one comes; 0: it is the first */
     int64_t place;  /* messages that were given before */
     int64_t ms;     /* of the newest message */

@@ -332,12 +332,17 @@ static bool read_source(struct scan *s, struct import_sink *k, const struct impo
 static int unpack(struct package *p, const struct import_file *f)
 {
     const char *folder = getenv("TMPDIR");
-    auto_free char *path = mem_printf("%s/tiro-import.XXXXXX", folder && *folder ? folder : "/tmp");
+    folder = folder && *folder ? folder : "/tmp";
+    auto_free char *path = mem_printf("%s/tiro-import.XXXXXX", folder);
     auto_free char *chunk = mem_alloc(CHUNK_BYTES);
-    int fd = mkstemp(path);
+    int fd = -1;
+#ifdef O_TMPFILE /* a death leaves nothing */
+    fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+#endif
+    if (fd < 0 && (fd = mkstemp(path)) >= 0)
+        unlink(path);
     if (fd < 0)
         return -1;
-    unlink(path);
     bool ok = paths_write_all(fd, f->head, f->head_len);
     for (ssize_t len = 1; ok && len > 0;)
         ok = (len = package_read(p, chunk, CHUNK_BYTES)) >= 0 &&

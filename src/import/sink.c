@@ -179,6 +179,10 @@ static bool write_conversation(struct import_sink *k, struct error *e)
     if (k->changed)
         ok = sessions_put(k->store, &k->info, e) &&
              transcripts_fill(k->store, k->batch.items, k->batch.len, e);
+    if (ok && k->rewound)
+        ok = event_log_standing(k->store, k->info.id, &k->info.messages, &k->info.turns, e) &&
+             sessions_put(k->store, &k->info, e);
+    k->rewound = false;
     k->fresh = k->fresh && !k->changed;
     k->changed = false;
     forget_batch(k);
@@ -430,6 +434,7 @@ static bool rewind_to_cursor(struct import_sink *k, struct error *e)
     ev->number = log.items.items[back].seq;
     push(k, ev);
     vec_push(&k->dead, (struct import_dead){ev->number, ev->seq});
+    k->rewound = true;
     if (whole)
         return true;
     struct again a = {k, log.items.items[at].seq,
