@@ -248,6 +248,43 @@ TEST(test_a_death_leaves_nothing_half_and_nothing_comes_twice)
     assert_int_equal(number("SELECT count(*) FROM session"), 1);
 }
 
+/* A disk that is full or broken at the n-th call says so, and the scan after it takes all. */
+TEST(test_a_fault_of_the_disk_loses_nothing)
+{
+    static const struct {
+        enum fault_point point;
+        int result;
+    } faults[] = {{FAULT_WRITE, SQLITE_FULL},
+                  {FAULT_WRITE, SQLITE_IOERR_WRITE},
+                  {FAULT_SYNC, SQLITE_IOERR_FSYNC},
+                  {FAULT_READ, SQLITE_IOERR_READ}};
+    int turns = 0;
+    fault_vfs_install();
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        bool struck = true;
+        for (long n = 1; struck; n += 1 + n / 4) {
+            struct import_report report;
+            struct error cause = {0};
+            store_close(import_case_store);
+            assert_ok(store_open(support_path("tiro.db"), STORE_READ_WRITE, &import_case_store, &e),
+                      e);
+            write_turns(PLACE "a.jsonl", "a", turns, turns + 2);
+            turns += 2;
+            fault_vfs_arm(faults[i].point, faults[i].result, n, false);
+            bool ok = import_scan(import_case_store, NULL, &import_case_options, &report, &cause);
+            struck = fault_vfs_disarm();
+            import_report_release(&report);
+            assert_true(ok || (struck && *cause.text)); /* the store may try again */
+            import_case_scan(NULL);
+            assert_int_equal(number("SELECT sum(messages) FROM session"), 2 * turns);
+            assert_int_equal(number("SELECT count(*) FROM session"), 1);
+        }
+    }
+    store_close(import_case_store);
+    import_case_store = NULL;
+    fault_vfs_remove();
+}
+
 /* --- large ------------------------------------------------------------------------------------ */
 
 static bool stop(void *context, int64_t done, int64_t of)

@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_TMPFILE */
+#endif
 #include "import/scan.h"
 
 #include <dirent.h>
@@ -18,7 +21,9 @@
 
 enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500, CHUNK_BYTES = 65536 };
 
-#define ZIP_BYTES (4 * IMPORT_MAX_BYTES) /* that come out of one */
+/* What may come out of a zip file: texts become 5 to 30 times as long. */
+#define ZIP_BYTES (4 * IMPORT_MAX_BYTES)
+enum { ZIP_TIMES = 64, ZIP_LEAST = 16 << 20 };
 
 /* clang-format off */
 static const struct shape counts_shape = SHAPE_OF("imported history", struct import_counts,
@@ -354,12 +359,13 @@ static int unpack(struct package *p, const struct import_file *f)
 }
 
 /* Reads the members that belong to a source; a file that zstd compressed has one. *last: the source
- * of one; NULL: of none. */
+ * of one; NULL: of none. *again: it may be whole the next time. */
 static bool read_zip(struct scan *s, struct import_sink *k, const struct import_file *zip,
-                     const struct import_source **last, bool *whole, struct error *cause,
-                     struct error *e)
+                     const struct import_source **last, bool *whole, bool *again,
+                     struct error *cause, struct error *e)
 {
-    struct document_options options = {.limits = {.expanded = ZIP_BYTES}};
+    int64_t most = zip->stat.st_size * ZIP_TIMES + ZIP_LEAST;
+    struct document_options options = {.limits = {.expanded = most < ZIP_BYTES ? most : ZIP_BYTES}};
     struct loading l = {.options = &options,
                         .fd = zip->fd,
                         .size = zip->stat.st_size,
@@ -380,10 +386,13 @@ static bool read_zip(struct scan *s, struct import_sink *k, const struct import_
         if (!source || !is_wanted(s->o->from, source->name))
             continue;
         bool member = false;
+        *last = source;
         f.fd = unpack(&p, &f);
         if (f.fd >= 0 && fstat(f.fd, &f.stat) == 0) {
-            *last = source;
             ok = read_source(s, k, source, &f, &member, cause, e);
+        } else if (p.outcome == DOCUMENT_LOADED) {
+            err_set_errno(cause, ERR_FILE_ERROR, "%s cannot be unpacked", path);
+            *again = true;
         }
         *whole = *whole && member;
         if (f.fd >= 0)
@@ -400,14 +409,14 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
 {
     struct import_file f;
     struct error cause = {0};
-    bool ok = true, whole = true, opened = open_file(found->path, &f);
+    bool ok = true, whole = true, again = false, opened = open_file(found->path, &f);
     bool zip = opened && f.head_len > 4 &&
                (memcmp(f.head, "PK\3\4", 4) == 0 || memcmp(f.head, "\x28\xb5\x2f\xfd", 4) == 0);
     const struct import_source *source = NULL;
     k->filtered = false;
     k->keep_file = zip ? NULL : keep_file;
     if (zip)
-        ok = read_zip(s, k, &f, &source, &whole, &cause, e);
+        ok = read_zip(s, k, &f, &source, &whole, &again, &cause, e);
     else if (opened)
         source =
             found->source && found->source->sniff(&f) ? found->source : import_source_sniff(&f);
@@ -417,7 +426,7 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
         ok = load_state(s, &f, &k->unknown, e) && read_source(s, k, source, &f, &whole, &cause, e);
     if (ok && source && !s->o->dry && !k->filtered) {
         /* A database may have been locked: it is tried again. */
-        int64_t size = whole || !f.sqlite ? (int64_t)f.stat.st_size : -1;
+        int64_t size = !whole && (again || f.sqlite) ? -1 : (int64_t)f.stat.st_size;
         ok = import_sink_begin(k, e) && store_state(k->store, &f, source->name, size, k->unknown,
                                                     whole ? NULL : cause.text, e);
     } else if (ok && !source && f.fd >= 0 && !s->o->dry && !s->o->from) {
