@@ -28,6 +28,15 @@
     "{\"id\":\"entry-new\",\"session_id\":\"talk-2\",\"role\":\"user\","                           \
     "\"created_at\":\"2026-01-03T10:00:00Z\",\"content\":\"The wombat came to tea.\"}\n"
 
+#define HISTORY                                                                                    \
+    "{\"parentUuid\":null,\"sessionId\":\"s\",\"cwd\":\"/w\",\"type\":\"user\",\"uuid\":\"u\","    \
+    "\"timestamp\":\"2026-03-01T10:00:00Z\",\"message\":{\"role\":\"user\",\"content\":"           \
+    "\"What sweeps well?\"}}\n"                                                                    \
+    "{\"parentUuid\":\"u\",\"sessionId\":\"s\",\"cwd\":\"/"                                        \
+    "w\",\"type\":\"assistant\",\"uuid\":\"a\","                                                   \
+    "\"timestamp\":\"2026-03-01T10:00:01Z\",\"message\":{\"id\":\"m\",\"role\":\"assistant\","     \
+    "\"content\":[{\"type\":\"text\",\"text\":\"The besom.\"}]}}\n"
+
 /* Less than the conversation takes. */
 #define THRESHOLD "TIRO_COMPACTION_AUTO_COMPACT_THRESHOLD", "500"
 
@@ -93,6 +102,10 @@ static const struct trial_step steps[] = {
      .prints_id = true,
      .look = {"sessions", "search", "imported"},
      .there = "imported"},
+    {.name = "histories import",
+     .arguments = {"import", "histories"},
+     .look = {"sessions", "search", "besom"},
+     .there = "besom"},
     {.name = "sessions rebuild", .arguments = {"sessions", "rebuild", "Beta"}},
     {.name = "sessions delete",
      .arguments = {"sessions", "delete", "--yes", "Gamma"},
@@ -159,6 +172,13 @@ static void steps_make_home(void)
     write_config("[provider]\nmax_retries = 1\n[compaction]\nmin_turns_between_compactions = 0\n");
     put("note.txt", "Verba volant, scripta manent.\n");
     put("new.jsonl", NEW_ENTRY);
+    char *histories = support_path("histories");
+    assert_int_equal(mkdir(histories, 0700), 0);
+    free(histories);
+    put("histories/talk.jsonl", HISTORY);
+    put("histories/list.json",
+        "[{\"role\":\"user\",\"content\":\"A broom of twigs?\"},"
+        "{\"role\":\"assistant\",\"content\":\"A besom.\"}]");
     say(s, NULL, "Imported", "This was imported.");
     run_ok(RUN("sessions", "export", "--format", "jsonl", "-o", "kept.jsonl", "Imported"));
     run_ok(RUN("sessions", "delete", "--yes", "Imported"));

@@ -52,7 +52,8 @@ static void shell(const char *command)
         fail_msg("%s", command);
 }
 
-/* A store that knows three conversations, one of which was deleted, and files that changed since. */
+/* A store that knows three conversations, one of which was deleted, and files that changed since.
+ */
 static void prepare(void)
 {
     write_turns(PLACE "a.jsonl", "a", 0, 4);
@@ -84,8 +85,8 @@ static void prepare(void)
 static const char *sessions_text(void)
 {
     struct error e;
-    assert_ok(
-        store_open(support_path(DATA "/tiro.db"), STORE_READ_ONLY, &import_case_store, &e), e);
+    assert_ok(store_open(support_path(DATA "/tiro.db"), STORE_READ_ONLY, &import_case_store, &e),
+              e);
     const char *text = import_case_text();
     store_close(import_case_store);
     import_case_store = NULL;

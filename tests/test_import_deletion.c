@@ -87,12 +87,11 @@ static void add_turn(struct talk *t)
                                n),
             asked, asked);
     else if (t->form == AIDER)
-        text =
-            support_text("%s\n#### %s\n\nanswer to %s\n",
-                         t->bytes.len > 0
-                             ? ""
+        text = support_text(
+            "%s\n#### %s\n\nanswer to %s\n",
+            t->bytes.len > 0 ? ""
                              : support_text("# aider chat started at 2026-03-01 10:00:%02d\n", n),
-                         asked, asked);
+            asked, asked);
     buf_addstr(&t->bytes, support_json(text));
     if (t->form != LIST)
         return;
@@ -277,13 +276,13 @@ static void delete_one(void)
 {
     size_t chosen = dice_below(&dice, talks.len);
     const struct talk *t = &talks.items[chosen];
-    struct query q = sql_query(import_case_store, &e,
-                               "SELECT session FROM import_conversation WHERE id LIKE ?"
-                               " AND session <> '' AND NOT deleted",
-                               "t",
-                               t->form == AIDER
-                                   ? support_text("%%10:00:%02d%%", t->number)
-                                   : support_text("%c%d", "cxl"[t->form], t->number));
+    struct query q =
+        sql_query(import_case_store, &e,
+                  "SELECT session FROM import_conversation WHERE id LIKE ?"
+                  " AND session <> '' AND NOT deleted",
+                  "t",
+                  t->form == AIDER ? support_text("%%10:00:%02d%%", t->number)
+                                   : support_text("%c%d", "cxl"[t->form], t -> number));
     char *id = query_next(&q) ? support_keep(query_column_text(&q, 0)) : NULL;
     assert_true(query_end(&q));
     assert_int_equal(id != NULL, !t->deleted);

@@ -52,6 +52,9 @@ static void print_sources(const struct verb_call *v, const void *result)
         grid_add(&g, rest.data);
     }
     grid_print(&g);
+    for (size_t i = 0; i < r->sources.len; i++)
+        if (r->sources.items[i].fault)
+            fprintf(stderr, "%s\n", r->sources.items[i].fault);
     if (shown == 0)
         fprintf(stderr, "%s\n", _("no history of another agent was found"));
 }

@@ -23,7 +23,7 @@ enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500, CHUNK_BYTES = 6553
 
 /* What may come out of a zip file: texts become 5 to 30 times as long. */
 #define ZIP_BYTES (4 * IMPORT_MAX_BYTES)
-enum { ZIP_TIMES = 64, ZIP_LEAST = 16 << 20 };
+enum { ZIP_TIMES = 100, ZIP_LEAST = 16 << 20 };
 
 /* clang-format off */
 static const struct shape counts_shape = SHAPE_OF("imported history", struct import_counts,
@@ -33,6 +33,7 @@ static const struct shape counts_shape = SHAPE_OF("imported history", struct imp
     SHAPE_REQ(import_counts, files, "Files that belong to it."),
     SHAPE_REQ(import_counts, read, "Of them: were new, or had changed."),
     SHAPE_REQ(import_counts, failed, "Of them: could not be read."),
+    SHAPE_OPT(import_counts, fault, "Why the first of these could not be read."),
     SHAPE_REQ(import_counts, bytes, "Of all files."),
     SHAPE_REQ(import_counts, conversations, "Conversations that got something new; in a list: that were imported."),
     SHAPE_REQ(import_counts, messages, "New messages of the person and the assistant; in a list: those that were imported."),
@@ -61,8 +62,9 @@ struct scan {
     struct import_report *report;
     VEC(struct found) found;
     size_t seen;
-    bool survey; /* counts alone */
+    bool survey;         /* counts alone */
     bool stopped;
+    struct error unread; /* the first file or folder below a given path that cannot be read */
 };
 
 static struct import_counts *counts_of(struct scan *s, const char *source)
@@ -186,6 +188,26 @@ static void count_file(struct import_counts *c, const struct stat *st)
     c->newest_ms = ms > c->newest_ms ? ms : c->newest_ms;
 }
 
+static void count_fault(struct import_counts *c, const struct error *cause)
+{
+    c->failed++;
+    if (!c->fault)
+        c->fault = utf8_clean_line(cause->text);
+}
+
+/* Notes that the last call failed on a file or folder, which costs itself, unless it is gone. */
+static void note_unread(struct scan *s, const char *path, const struct import_source *source)
+{
+    struct error cause;
+    if (errno == ENOENT || errno == ELOOP)
+        return;
+    err_set_errno(&cause, ERR_FILE_ERROR, "%s cannot be read", path);
+    if (source)
+        count_fault(counts_of(s, source->name), &cause);
+    else if (s->unread.code == ERR_OK)
+        s->unread = cause;
+}
+
 /* Takes note of a regular file unless it is as it was. */
 static bool consider(struct scan *s, const char *path, struct stat *st,
                      const struct import_source *source, bool given, struct error *e)
@@ -239,23 +261,29 @@ static bool walk(struct scan *s, int fd, const char *path, const struct import_s
     DIR *folder = fdopendir(fd);
     bool ok = true;
     if (!folder) {
+        note_unread(s, path, source);
         close(fd);
         return true;
     }
-    for (const struct dirent *entry; ok && (entry = readdir(folder));) {
-        struct stat st;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+    for (const struct dirent *entry; ok && (errno = 0, entry = readdir(folder));) {
+        struct stat st = {0};
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         auto_free char *name = paths_join(path, entry->d_name);
-        if (S_ISREG(st.st_mode))
+        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            note_unread(s, name, source);
+        else if (S_ISREG(st.st_mode))
             ok = consider(s, name, &st, source, false, e);
         if (!S_ISDIR(st.st_mode) || depth >= DEPTH_MAX)
             continue;
         int below = openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (below >= 0)
             ok = walk(s, below, name, source, depth + 1, e);
+        else
+            note_unread(s, name, source);
     }
+    if (ok && errno != 0)
+        note_unread(s, path, source);
     closedir(folder);
     return ok;
 }
@@ -265,16 +293,18 @@ static bool find(struct scan *s, const char *path, const struct import_source *s
                  struct error *e)
 {
     struct stat st;
-    bool given = !source;
-    if (stat(path, &st) != 0)
-        return !given || err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", path);
-    if (S_ISREG(st.st_mode))
+    bool given = !source, there = stat(path, &st) == 0;
+    if (there && S_ISREG(st.st_mode))
         return consider(s, path, &st, source, given, e);
-    int fd = S_ISDIR(st.st_mode) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd < 0)
-        return !given ||
-               err_set(e, ERR_FILE_ERROR, "%s is no file or folder that can be read", path);
-    return walk(s, fd, path, source, 0, e);
+    if (there && !S_ISDIR(st.st_mode))
+        return !given || err_set(e, ERR_FILE_ERROR, "%s is no file or folder", path);
+    int fd = there ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0)
+        return walk(s, fd, path, source, 0, e);
+    if (given)
+        return err_set_errno(e, ERR_FILE_ERROR, "%s cannot be read", path);
+    note_unread(s, path, source);
+    return true;
 }
 
 static int found_order(const void *a, const void *b)
@@ -291,23 +321,28 @@ static int found_order(const void *a, const void *b)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* False: it is no regular file, or cannot be read. */
+/* False with errno: it cannot be read, or is no regular file any more (ENOENT). */
 static bool open_file(const char *path, struct import_file *f)
 {
     static const char sqlite[] = "SQLite format 3";
     *f = (struct import_file){.path = path};
     f->fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-    if (f->fd < 0 || fstat(f->fd, &f->stat) != 0 || !S_ISREG(f->stat.st_mode))
+    if (f->fd < 0 || fstat(f->fd, &f->stat) != 0)
+        return false;
+    errno = ENOENT;
+    if (!S_ISREG(f->stat.st_mode))
         return false;
     ssize_t len;
     do
         len = pread(f->fd, f->head, sizeof f->head, 0);
     while (len < 0 && errno == EINTR);
-    f->head_len = len > 0 ? (size_t)len : 0;
+    if (len < 0)
+        return false;
+    f->head_len = (size_t)len;
     f->sqlite = f->head_len > sizeof sqlite && memcmp(f->head, sqlite, sizeof sqlite) == 0;
     if (may_be_database(path))
         add_journal(path, &f->stat);
-    return len >= 0;
+    return true;
 }
 
 /* Reads one file of a source. *whole: it was read to its end; else `cause` says why not. False is a
@@ -325,7 +360,8 @@ static bool read_source(struct scan *s, struct import_sink *k, const struct impo
     if (!import_sink_begin(k, e))
         return false;
     *whole = source->read(k, f, cause);
-    k->counts->failed += !*whole;
+    if (!*whole)
+        count_fault(k->counts, cause);
     if (!*whole && k->broken)
         return err_set(e, cause->code, "%s", cause->text);
     return !k->told || import_end(k, e); /* a file that ends too early keeps what it gave */
@@ -415,6 +451,8 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
     const struct import_source *source = NULL;
     k->filtered = false;
     k->keep_file = zip ? NULL : keep_file;
+    if (!opened)
+        note_unread(s, found->path, found->source);
     if (zip)
         ok = read_zip(s, k, &f, &source, &whole, &again, &cause, e);
     else if (opened)
@@ -429,7 +467,7 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
         int64_t size = !whole && (again || f.sqlite) ? -1 : (int64_t)f.stat.st_size;
         ok = import_sink_begin(k, e) && store_state(k->store, &f, source->name, size, k->unknown,
                                                     whole ? NULL : cause.text, e);
-    } else if (ok && !source && f.fd >= 0 && !s->o->dry && !s->o->from) {
+    } else if (ok && !source && opened && !s->o->dry && !s->o->from) {
         ok = import_sink_begin(k, e) &&
              store_state(k->store, &f, "", (int64_t)f.stat.st_size, NULL, NULL, e);
     }
@@ -504,7 +542,8 @@ bool import_scan(struct store *s, const struct text_list *paths, const struct im
                  struct import_report *out, struct error *e)
 {
     struct scan whole = {.store = s, .o = o, .report = out};
-    return scan(&whole, paths, e);
+    return scan(&whole, paths, e) &&
+           (whole.unread.code == ERR_OK || err_set(e, whole.unread.code, "%s", whole.unread.text));
 }
 
 /* Counts of earlier readings: conversations, messages, records that were not understood. */

@@ -23,6 +23,7 @@ struct import_counts {
     int64_t files;         /* that belong to it */
     int64_t read;          /* of them: were new or had changed */
     int64_t failed;        /* … and could not be read */
+    char *fault;           /* why the first of these; NULL: of an earlier scan, or there is none */
     int64_t bytes;         /* of all of them */
     int64_t conversations; /* that got something new */
     int64_t messages;      /* new ones, of the person and of the assistant: no calls, no results */
