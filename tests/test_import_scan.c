@@ -380,3 +380,22 @@ TEST(test_to_resume_it_forks_it)
     assert_string_equal(tiro(TEXTS("sessions", "export", "question 0 of a")), before);
     assert_non_null(strstr(tiro(TEXTS("sessions", "search", "answer", "1")), "question 0 of a"));
 }
+
+/* A folder of tiro's own exports: what is missing comes back as it was. */
+TEST(test_own_exports_come_back)
+{
+    static const char *const files[] = {"own/a.json", "own/b.jsonl"};
+    import_case_write("own/here", "");
+    for (size_t i = 0; i < 2; i++) {
+        tiro(TEXTS("run", "--provider", "offline", i == 0 ? "One?" : "Two?"));
+        tiro(TEXTS("sessions", "export", "last", "-o", support_path(files[i])));
+    }
+    const char *before = tiro(TEXTS("sessions", "list", "--json"));
+    assert_non_null(strstr(tiro(TEXTS("import", support_path("own"))), "0 conversations"));
+    tiro(TEXTS("sessions", "delete", "-y", "One?", "Two?"));
+    for (size_t i = 0; i < 2; i++) /* by its path, and by that of the folder */
+        assert_non_null(strstr(tiro(TEXTS("import", support_path(i == 0 ? files[0] : "own"))),
+                               "1 conversation "));
+    assert_string_equal(tiro(TEXTS("sessions", "list", "--json")), before);
+    assert_non_null(strstr(tiro(TEXTS("import", support_path("own"))), "0 messages"));
+}

@@ -127,7 +127,7 @@ static bool sniff(const struct import_file *f)
 {
     static const char first[] = "{\"type\":\"session\",";
     return f->head_len > sizeof first && memcmp(f->head, first, sizeof first - 1) == 0 &&
-           import_head_has(f, "cwd") && import_head_has(f, "id");
+           import_head_has(f, "cwd") && import_head_has(f, "id") && !import_head_has(f, "tiro");
 }
 
 const struct import_source import_pi = {

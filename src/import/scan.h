@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/shape.h"
@@ -46,6 +47,9 @@ struct import_options {
     /* Called some times a second with the files that were read, of how many; false stops with
      * INTERRUPTED, and what was stored stays. May be NULL. */
     bool (*tell)(void *context, int64_t done, int64_t of);
+    /* Takes a session that tiro exported, in a transaction of its own; nothing if it is there.
+     * *messages: those that are new. NULL: such files are passed over. */
+    bool (*own)(void *context, FILE *in, int64_t *messages, struct error *e);
     void *context;
 };
 

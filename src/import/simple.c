@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "import/source.h"
+#include "import/private.h"
 
 static bool add_message(struct import_sink *k, const struct json *v, struct error *e)
 {
@@ -104,4 +104,46 @@ const struct import_source import_simple = {
     .named = named,
     .sniff = sniff,
     .read = read_simple,
+};
+
+/* --- tiro's own exports ----------------------------------------------------------------------- */
+
+/* A session comes back as it was, so that it is no conversation for the sink. */
+static bool read_own(struct import_sink *k, struct import_file *f, struct error *e)
+{
+    const struct import_options *o = k->options;
+    int64_t messages = 0;
+    k->filtered = true; /* it is read whenever it is named: the session may have been deleted */
+    if (!o->own || o->dry || o->project)
+        return true;
+    FILE *in = import_file_open(f, e);
+    if (!in)
+        return false;
+    k->broken = !import_sink_commit(k, false, e);
+    bool ok = !k->broken && o->own(o->context, in, &messages, e);
+    k->counts->messages += messages;
+    k->counts->conversations += messages > 0;
+    fclose(in);
+    return ok;
+}
+
+static bool named_own(const char *path)
+{
+    return import_ends(path, ".json") || import_ends(path, ".jsonl");
+}
+
+static bool sniff_own(const struct import_file *f)
+{
+    static const char *const begins[] = {"{\"tiro\":", "{\"type\":\"session\",\"tiro\":", NULL};
+    auto_free char *head = mem_strndup(f->head, f->head_len);
+    return import_begins(head, begins);
+}
+
+const struct import_source import_own = {
+    .name = "tiro",
+    .label = "tiro (exports)",
+    .places = places,
+    .named = named_own,
+    .sniff = sniff_own,
+    .read = read_own,
 };

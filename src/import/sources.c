@@ -18,6 +18,7 @@ extern const struct import_source import_goose;
 extern const struct import_source import_hermes;
 extern const struct import_source import_llm;
 extern const struct import_source import_opencode;
+extern const struct import_source import_own;
 extern const struct import_source import_pi;
 extern const struct import_source import_simple;
 
@@ -38,6 +39,7 @@ const struct import_source *const import_sources[] = {
     &import_llm,
     &import_aider,
     &import_aichat,
+    &import_own,
     &import_simple,
     NULL,
 };

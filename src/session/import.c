@@ -430,7 +430,12 @@ static bool read_and_write(struct catalog *c, FILE *in, struct watch *w, struct 
     import_text_init(&t, in, CHUNK_BYTES, goes_on, w);
     w->upto = LOOKED_AT;
     bool ok = import_form_read(&t, seen, e);
-    if (ok) {
+    struct session_info there;
+    if (ok && w->options->once && *seen->info.id &&
+        sessions_get(c->store, seen->info.id, &there, NULL)) {
+        session_info_release(&there);
+        *seen->info.id = '\0';
+    } else if (ok) {
         name_session(seen, w->options->title);
         if (seen->info.created_ms == 0)
             seen->info.created_ms = seen->count > 0 ? seen->first_ms : clock_wall_ms();

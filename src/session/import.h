@@ -15,6 +15,7 @@
 struct session_import_options {
     const char *title;     /* if the text has none; may be NULL */
     const char *directory; /* working directory, if the text has none; may be NULL */
+    bool once;             /* a session whose id is in the store is passed over: `out` gets no id */
     /* Called every 64 KiB with the percentage done; false stops with INTERRUPTED. May be NULL. */
     bool (*tell)(void *context, int percent);
     void *context;

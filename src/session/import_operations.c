@@ -8,6 +8,8 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "session/import.h"
+#include "session/projection.h"
 
 const char *import_chosen(const struct config *config)
 {
@@ -44,6 +46,19 @@ static bool tell(void *context, int64_t done, int64_t of)
     return !stopped(c) && (!s || !s->tell || s->tell(s->context, "files", done, of));
 }
 
+static bool take_own(void *context, FILE *in, int64_t *messages, struct error *e)
+{
+    struct operation_context *c = context;
+    AUTO(session_info_release) struct session_info info = {0};
+    const struct session_import_options o = {.once = true};
+    bool ok = import_session(&c->catalog, in, &o, &info, e);
+    if (ok && *info.id) {
+        *messages = info.messages;
+        projection_follow(&c->catalog, info.id);
+    }
+    return ok;
+}
+
 static bool options_of(struct operation_context *c, const struct import_params *p,
                        struct import_options *o, struct error *e)
 {
@@ -57,6 +72,7 @@ static bool options_of(struct operation_context *c, const struct import_params *
                    : strcmp(results, "whole") == 0 ? IMPORT_RESULTS_WHOLE
                                                    : IMPORT_RESULTS_SHORT,
         .tell = tell,
+        .own = take_own,
         .context = c};
     return !p->since || rfc3339_parse(p->since, &o->since_ms) ||
            err_set(e, ERR_USAGE, "\"%.40s\" is no date; write it as 2026-03-31", p->since);
