@@ -38,7 +38,8 @@ EMBEDDED_FILES = \
 	data/themes/mono.ini \
 	data/themes/solarized-light.ini \
 	data/themes/solarized.ini \
-	data/tiro.ini
+	data/tiro.ini \
+	data/words.txt
 
 # They ask the installed program for the rest, so that nothing of it has to run while it is built.
 bashcompletiondir = $(datadir)/bash-completion/completions

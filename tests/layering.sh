@@ -50,6 +50,7 @@ libxml/                           ^src/knowledge/markup[.]c$
 <yaml[.]h                          ^src/import/aichat[.]c$
 microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
 serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd|http_server)[.]c$
+sodium[.]h                         ^src/space/keys[.]c$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/utf8|store/(language|tokenizer))[.]c$
@@ -70,6 +71,7 @@ SYMBOLS='
 ^(xml|html)[A-Z]                                                                ^src/knowledge/markup[.]o$
 ^seccomp_                                                                       ^src/base/sandbox[.]o$
 ^archive_                                                                       ^src/knowledge/package[.]o$
+^(crypto|sodium|randombytes)_                                                    ^src/space/keys[.]o$
 ^MHD_                                                                           ^src/serve/libmicrohttpd[.]o$
 '
 
