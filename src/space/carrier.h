@@ -100,8 +100,8 @@ struct space_member {
     char *person;
     enum space_role role;
     int64_t epoch;     /* of `wrapped_key` */
-    char *public_key;  /* Base64; NULL: none */
-    char *wrapped_key; /* the space's key of that epoch for this member, Base64; NULL: none */
+    char *public_key;  /* a word for each machine (members.c), written by it; NULL: none */
+    char *wrapped_key; /* the space's keys for these machines, written by an owner; NULL: none */
     int64_t seen_ms;   /* when a replica of this person last read the log to its end; 0: never */
 };
 struct space_members {
@@ -160,8 +160,9 @@ struct carrier_ops {
     bool (*pull)(struct carrier *c, struct buf *cursor, size_t most, struct space_lines *out,
                  bool *more, int64_t *skipped, struct error *e);
 
-    /* Empties key and body of every line of these objects (see each_erases), and notes that they
-     * are erased, which a restored backup of the log is checked against. */
+    /* Empties key and body of every line of these objects (see each_erases) but the forgets, whose
+     * seal proves that a member wrote them, and notes that they are erased, which a restored backup
+     * of the log is checked against. */
     bool (*erase)(struct carrier *c, const char *const *entries, size_t count, struct error *e);
 
     /* Adds a sentence for each reason why others may see or change more than their role allows. */

@@ -425,7 +425,8 @@ static bool erase_in(const char *path, const char *const *entries, size_t count,
         struct error ignored;
         bool known;
         if (space_line_read(p, (size_t)(end - p), &line, &known, &ignored) && known &&
-            line.body.len > 0 && is_named(line.entry, entries, count)) {
+            line.body.len > 0 && line.kind != SPACE_FORGET &&
+            is_named(line.entry, entries, count)) {
             buf_clear(&line.body);
             buf_clear(&line.key);
             space_line_write(&line, &out);
