@@ -1,5 +1,8 @@
 libtiro_a_SOURCES += \
 	src/space/carrier.c src/space/carrier.h \
 	src/space/folder.c \
+	src/space/invitation.c src/space/invitation.h \
+	src/space/keys.c src/space/keys.h src/space/keys_private.h \
+	src/space/members.c \
 	src/space/replica.c \
 	src/space/space.c src/space/space.h
