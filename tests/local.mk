@@ -229,6 +229,7 @@ SUITE_TESTS = \
 	tests/test_sessions_screen.c \
 	tests/test_shape.c \
 	tests/test_snapshot.c \
+	tests/test_space_keys.c \
 	tests/test_sse.c \
 	tests/test_status.c \
 	tests/test_store.c \
