@@ -44,25 +44,28 @@ static const char *parent_of(const struct json *v)
     return parent ? parent : json_get_string(v, "logicalParentUuid");
 }
 
-/* Appends the words of a person; nothing for results of tools and words of the program. */
+void import_claude_said(struct buf *out, const struct json *content, bool marks)
+{
+    const char *text = json_string(content);
+    if (text && !import_begins(text, not_said))
+        import_add_paragraph(out, text);
+    for (const struct json *b = import_blocks(content); b; b = json_next(b)) {
+        const char *type = json_get_string(b, "type"), *part = json_get_string(b, "text");
+        if (marks && (is(type, "image") || is(type, "document")))
+            import_add_paragraph(out, is(type, "image") ? "[image]" : "[document]");
+        else if (is(type, "text") && part && !import_begins(part, not_said))
+            import_add_paragraph(out, part);
+    }
+}
+
+/* The words of a person. */
 static void add_said(struct buf *out, const struct json *v)
 {
     static const char *const flags[] = {"isMeta", "isCompactSummary", "isVisibleInTranscriptOnly"};
-    const struct json *content = json_get(json_get(v, "message"), "content");
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         if (json_get_bool(v, flags[i], false))
             return;
-    const char *text = json_string(content);
-    if (text && !import_begins(text, not_said))
-        buf_addstr(out, text);
-    for (const struct json *b = text ? NULL : json_first(content); b; b = json_next(b)) {
-        const char *type = json_get_string(b, "type"), *part = json_get_string(b, "text");
-        if (is(type, "image") || is(type, "document"))
-            part = is(type, "image") ? "[image]" : "[document]";
-        else if (!is(type, "text") || !part || import_begins(part, not_said))
-            continue;
-        buf_addf(out, "%s%s", out->len > 0 ? "\n\n" : "", part);
-    }
+    import_claude_said(out, json_get(json_get(v, "message"), "content"), true);
 }
 
 static bool is_human(const struct json *v)

@@ -183,6 +183,10 @@ struct import_prompts {
 bool import_prompts(struct import_sink *k, struct import_file *f, const struct import_prompts *p,
                     struct error *e);
 
+/* Appends the texts of a message in a transcript of Claude Code, but not what that program put in
+ * the person's place. `marks`: images and documents leave a mark. */
+void import_claude_said(struct buf *out, const struct json *content, bool marks);
+
 /* A foreign database, read-only, within one read transaction: for sql_query(). store_close() closes
  * it. NULL with `e`. */
 struct store *import_database(const char *path, struct error *e);

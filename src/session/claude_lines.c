@@ -1,48 +1,7 @@
 #include "session/claude_lines.h"
 
-#include <string.h>
-
 #include "base/clock.h"
-
-/* The program's words in the user's place: commands and their output, reminders, notes. */
-static const char *const not_said[] = {
-    "<command-", "<local-command-",           "<bash-",  "<system-reminder>",
-    "<task-",    "[Request interrupted",      "Caveat:", "<user-prompt-submit-hook>",
-    "<ide_",     "This session is being con", NULL};
-
-static bool is(const char *text, const char *word)
-{
-    return text && strcmp(text, word) == 0;
-}
-
-static void add_text(struct buf *out, const char *text)
-{
-    for (size_t i = 0; text && not_said[i]; i++)
-        if (strncmp(text, not_said[i], strlen(not_said[i])) == 0)
-            return;
-    if (text && *text)
-        buf_addf(out, "%s%s", out->len > 0 ? "\n\n" : "", text);
-}
-
-/* A text, or a list of blocks; only those of one type. */
-static void add_content(struct buf *out, const struct json *content, const char *type)
-{
-    if (is(type, "text"))
-        add_text(out, json_string(content));
-    if (json_type(content) != JSON_ARRAY)
-        return;
-    for (const struct json *block = json_first(content); block; block = json_next(block)) {
-        const struct json *result = json_get(block, "content");
-        if (!is(json_get_string(block, "type"), type))
-            continue;
-        if (is(type, "text"))
-            add_text(out, json_get_string(block, "text"));
-        else if (json_string(result))
-            add_text(out, json_string(result));
-        else
-            add_content(out, result, "text");
-    }
-}
+#include "import/source.h"
 
 bool claude_line_begins(const struct json *first)
 {
@@ -72,10 +31,7 @@ void claude_line_read(const struct json *v, struct claude_line *out)
     }
     if (json_get_bool(v, "isCompactSummary", false)) {
         out->kind = CLAUDE_SUMMARY;
-        if (json_string(content))
-            buf_addstr(&out->text, json_string(content));
-        else
-            add_content(&out->text, content, "text");
+        import_add_content(&out->text, content, NULL);
         return;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -85,10 +41,12 @@ void claude_line_read(const struct json *v, struct claude_line *out)
         return;
     out->role = is(type, "user") ? ROLE_USER : ROLE_ASSISTANT;
     if (is(type, "user") || is(type, "assistant"))
-        add_content(&out->text, content, "text");
+        import_claude_said(&out->text, content, false);
     if (is(type, "user") && out->text.len == 0) {
         out->role = ROLE_TOOL;
-        add_content(&out->text, content, "tool_result");
+        for (const struct json *b = import_blocks(content); b; b = json_next(b))
+            if (is(json_get_string(b, "type"), "tool_result"))
+                import_claude_said(&out->text, json_get(b, "content"), false);
     }
     out->kind = out->text.len > 0 ? CLAUDE_SAID : CLAUDE_NOTHING;
 }
