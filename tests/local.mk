@@ -10,6 +10,7 @@ SUITE_TESTS = \
 	tests/test_import_scan.c \
 	tests/test_import_desk.c \
 	tests/test_space.c \
+	tests/test_import_watch.c \
 	tests/test_import_simple.c \
 	tests/test_import_aichat.c \
 	tests/test_import_antigravity.c \

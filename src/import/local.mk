@@ -20,4 +20,5 @@ libtiro_a_SOURCES += \
 	src/import/source.h \
 	src/import/sources.c \
 	src/import/tables.c \
-	src/import/text.c src/import/text.h
+	src/import/text.c src/import/text.h \
+	src/import/watch.c src/import/watch.h

@@ -75,6 +75,11 @@ struct import_sink {
     struct buf text, masked;
 };
 
+/* Whether `from` (struct import_options) names the source; and whether a file below a place of the
+ * source (NULL: below a folder that a person gave) may be wanted, by its path. */
+bool import_is_wanted(const char *from, const char *name);
+bool import_fits(const char *path, const struct import_source *source, const char *from);
+
 /* The sink of one source; `k` is zeroed but for store and options. */
 void import_sink_init(struct import_sink *k, struct store *s, const struct import_options *o);
 void import_sink_release(struct import_sink *k);

@@ -15,6 +15,7 @@
 #include "base/utf8.h"
 #include "import/private.h"
 #include "import/text.h"
+#include "import/watch.h"
 #include "knowledge/package.h"
 #include "store/health.h"
 #include "store/salvage.h"
@@ -75,8 +76,12 @@ static struct import_counts *counts_of(struct scan *s, const char *source)
     return NULL;
 }
 
-/* Whether `from` names the source. */
-static bool is_wanted(const char *from, const char *name)
+static bool is_part(const struct import_options *o)
+{
+    return o->changed && o->changed->items.len > 0;
+}
+
+bool import_is_wanted(const char *from, const char *name)
 {
     size_t len = strlen(name);
     if (!from || !*from || strcmp(from, "all") == 0)
@@ -98,6 +103,15 @@ static bool check_names(const char *from, struct error *e)
         at += len + strspn(at + len, ", ");
     }
     return true;
+}
+
+bool import_fits(const char *path, const struct import_source *source, const char *from)
+{
+    bool fits = !source && import_ends(path, ".zip");
+    for (size_t i = 0; !fits && import_sources[i]; i++)
+        fits = (!source || source == import_sources[i]) && import_sources[i]->named(path) &&
+               import_is_wanted(from, import_sources[i]->name);
+    return fits;
 }
 
 /* --- what was read ---------------------------------------------------------------------------- */
@@ -212,12 +226,7 @@ static void note_unread(struct scan *s, const char *path, const struct import_so
 static bool consider(struct scan *s, const char *path, struct stat *st,
                      const struct import_source *source, bool given, struct error *e)
 {
-    size_t len = strlen(path);
-    bool fits = given || (!source && len > 4 && strcmp(path + len - 4, ".zip") == 0);
-    for (size_t i = 0; !fits && import_sources[i]; i++)
-        fits = (!source || source == import_sources[i]) && import_sources[i]->named(path) &&
-               is_wanted(s->o->from, import_sources[i]->name);
-    if (!fits)
+    if (!given && !import_fits(path, source, s->o->from))
         return true;
     if (++s->seen > FILES_MAX)
         return err_set(e, ERR_FILE_ERROR, "there are more than %d files; name a smaller folder",
@@ -260,6 +269,8 @@ static bool walk(struct scan *s, int fd, const char *path, const struct import_s
 {
     DIR *folder = fdopendir(fd);
     bool ok = true;
+    if (s->o->watch)
+        import_watch_folder(s->o->watch, path);
     if (!folder) {
         note_unread(s, path, source);
         close(fd);
@@ -419,7 +430,7 @@ static bool read_zip(struct scan *s, struct import_sink *k, const struct import_
             f.head_len += len > 0 ? (size_t)len : 0;
         }
         const struct import_source *source = import_source_sniff(&f);
-        if (!source || !is_wanted(s->o->from, source->name))
+        if (!source || !import_is_wanted(s->o->from, source->name))
             continue;
         bool member = false;
         *last = source;
@@ -458,7 +469,7 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
     else if (opened)
         source =
             found->source && found->source->sniff(&f) ? found->source : import_source_sniff(&f);
-    if (source && !is_wanted(s->o->from, source->name))
+    if (source && !import_is_wanted(s->o->from, source->name))
         source = NULL;
     if (source && !zip)
         ok = load_state(s, &f, &k->unknown, e) && read_source(s, k, source, &f, &whole, &cause, e);
@@ -517,14 +528,18 @@ static bool scan(struct scan *s, const struct text_list *paths, struct error *e)
         ok = find(s, paths->items.items[i], NULL, e);
     for (size_t i = 0; ok && !(paths && paths->items.len > 0) && import_sources[i]; i++) {
         struct text_list places = {0};
-        if (is_wanted(s->o->from, import_sources[i]->name))
+        if (import_is_wanted(s->o->from, import_sources[i]->name))
             import_sources[i]->places(&places);
         AUTO(buf_release) struct buf there = BUF_INIT;
         for (size_t j = 0; ok && j < places.items.len; j++) {
             const char *place = places.items.items[j];
             if (access(place, F_OK) == 0)
                 buf_addf(&there, "%s%s", there.len > 0 ? "\n" : "", place);
-            ok = find(s, place, import_sources[i], e);
+            if (!is_part(s->o))
+                ok = find(s, place, import_sources[i], e);
+            for (size_t k = 0; ok && is_part(s->o) && k < s->o->changed->items.len; k++)
+                if (paths_within(s->o->changed->items.items[k], place))
+                    ok = find(s, s->o->changed->items.items[k], import_sources[i], e);
         }
         if (there.len > 0)
             s->report->sources.items[i].places = buf_take(&there);

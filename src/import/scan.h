@@ -14,6 +14,8 @@
 #include "base/vec.h"
 #include "store/store.h"
 
+struct import_watch;
+
 enum import_results { IMPORT_RESULTS_SHORT, IMPORT_RESULTS_NONE, IMPORT_RESULTS_WHOLE };
 
 /* Counts of one source. */
@@ -44,6 +46,13 @@ struct import_options {
     bool dry;            /* nothing is stored: counts what would be */
     bool branches;       /* also those that were taken back */
     enum import_results results;
+    struct import_watch *watch; /* is told of the folders; may be NULL */
+    /* Of a watch: only these files and folders below the places are looked at. NULL or none: all.
+     */
+    const struct text_list *changed;
+    int step_ms; /* a transaction ends after this time; 0: half a second */
+    /* Called with each session that got something new, before that is committed. May be NULL. */
+    void (*came)(void *context, const char *session_id);
     /* Called some times a second with the files that were read, of how many; false stops with
      * INTERRUPTED, and what was stored stays. May be NULL. */
     bool (*tell)(void *context, int64_t done, int64_t of);

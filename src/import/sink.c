@@ -183,6 +183,8 @@ static bool write_conversation(struct import_sink *k, struct error *e)
         ok = event_log_standing(k->store, k->info.id, &k->info.messages, &k->info.turns, e) &&
              sessions_put(k->store, &k->info, e);
     k->rewound = false;
+    if (k->changed && k->options->came)
+        k->options->came(k->options->context, k->info.id);
     k->fresh = k->fresh && !k->changed;
     k->changed = false;
     forget_batch(k);
@@ -195,7 +197,7 @@ static bool pause_if_due(struct import_sink *k, struct error *e)
 {
     const struct import_options *o = k->options;
     if (k->events < BATCH_EVENTS && k->bytes < BATCH_BYTES && k->looked < BATCH_LOOKED &&
-        clock_mono_ms() - k->since < BATCH_MS)
+        clock_mono_ms() - k->since < (o->step_ms > 0 ? o->step_ms : BATCH_MS))
         return true;
     k->looked = 0;
     k->since = clock_mono_ms();
