@@ -8,6 +8,7 @@ SUITE_TESTS = \
 	tests/test_import_claude.c \
 	tests/test_import_deletion.c \
 	tests/test_import_scan.c \
+	tests/test_import_cli.c \
 	tests/test_import_desk.c \
 	tests/test_space.c \
 	tests/test_import_watch.c \

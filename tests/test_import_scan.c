@@ -163,6 +163,24 @@ static int64_t remembered(struct memory_sink *sink)
     return number("SELECT count(*) FROM memory_entry");
 }
 
+/* An agent may work for hours until it ends a turn. */
+TEST(test_an_open_turn_is_remembered)
+{
+    struct config *config = config_new();
+    struct memory *memory = memory_open(import_case_store, NULL);
+    struct memory_sink sink;
+    memory_sink_init(&sink, memory, config);
+    const char *two = turn("a", 0), *end = strchr(two, '\n') + 1;
+    import_case_write(PLACE "a.jsonl", support_text("%.*s", (int)(end - two), two));
+    import_case_scan(NULL);
+    assert_int_equal(remembered(&sink), 1);
+    import_case_append(PLACE "a.jsonl", end);
+    import_case_scan(NULL);
+    assert_int_equal(remembered(&sink), 2);
+    memory_close(memory);
+    config_free(config);
+}
+
 /* Also where its text is written again, because the talk went another way behind it. */
 TEST(test_a_forgotten_entry_does_not_come_back)
 {

@@ -1,13 +1,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "cli/output.h"
+#include "cli/signals.h"
 #include "cli/verb.h"
-#include "session/import_operations.h"
+#include "session/capability.h"
+#include "session/import_follow.h"
 #include "ui/app/lines.h"
 #include "ui/text/format.h"
 
@@ -59,8 +62,61 @@ static void print_sources(const struct verb_call *v, const void *result)
         fprintf(stderr, "%s\n", _("no history of another agent was found"));
 }
 
+/* --- --watch ---------------------------------------------------------------------------------- */
+
+struct watch {
+    int fd;
+    bool stopped; /* by a signal */
+};
+
+static bool goes_on(void *watch)
+{
+    struct watch *w = watch;
+    w->stopped = w->stopped || signals_take() != 0;
+    return !w->stopped;
+}
+
+static bool run_import(struct verb_call *v, struct error *e)
+{
+    const struct import_params *p = v->params;
+    if (v->watch && (p->dry_run || v->json))
+        return err_set(e, ERR_USAGE, _("--watch goes neither with --dry-run nor with --json"));
+    if (!verb_call(v, e))
+        return v->watch && e->code == ERR_INTERRUPTED;
+    struct import_follow *f =
+        v->watch ? import_follow_new(v->context, p, capability_memory(), false, e) : NULL;
+    if (!f)
+        return !v->watch;
+    fflush(stdout);
+    struct watch w = {.fd = signals_open()};
+    const struct wakeup wakeup = {.fd = w.fd, .go_on = goes_on, .context = &w};
+    while (!w.stopped) {
+        struct import_report report;
+        if (!import_follow_step(f, &wakeup, &report))
+            continue;
+        for (size_t i = 0; i < report.sources.len; i++) {
+            struct import_counts *c = &report.sources.items[i];
+            c->files = c->messages > 0 ? c->files : 0;
+        }
+        if (isatty(STDOUT_FILENO)) {
+            print_sources(v, &report);
+            fflush(stdout);
+        }
+        shape_release(v->verb->operation->result, &report);
+    }
+    import_follow_free(f);
+    return true;
+}
+
+static const struct option run_options[] = {
+    {"watch", 0, OPTION_FLAG, NULL, N_("go on with what the agents write, until a signal comes"),
+     VERB_AT(watch)},
+    {0},
+};
+
 static const struct verb_more more[] = {
-    {&operation_import_run, .print = print_sources, .watched = true, .keeps = true},
+    {&operation_import_run, .options = run_options, .run = run_import, .print = print_sources,
+     .watched = true, .keeps = true},
     {&operation_import_list, .print = print_sources, .member = "sources"},
     {0},
 };

@@ -23,7 +23,7 @@ static void on_signal(int number)
 int signals_open(void)
 {
     static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-    if (!descriptors_pipe(pipe_fds))
+    if (pipe_fds[0] < 0 && !descriptors_pipe(pipe_fds))
         die("no pipe could be made");
     for (int i = 0; i < 2; i++)
         fcntl(pipe_fds[i], F_SETFL, O_NONBLOCK);

@@ -22,7 +22,7 @@ struct verb_call {
     bool json, yes;
     bool failed; /* the operation: only a command that `keeps` prints then */
     /* Options that are no member of parameters. */
-    bool force, names, archived, live;
+    bool force, names, archived, live, watch;
     bool page;   /* a terminal shows the beginning of a list */
     bool chosen; /* a member that is an enumeration was given */
     int turns;

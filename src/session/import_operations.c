@@ -59,8 +59,8 @@ static bool take_own(void *context, FILE *in, int64_t *messages, struct error *e
     return ok;
 }
 
-static bool options_of(struct operation_context *c, const struct import_params *p,
-                       struct import_options *o, struct error *e)
+bool import_options_of(struct operation_context *c, const struct import_params *p,
+                       struct import_options *o, struct text_list *paths, struct error *e)
 {
     const char *results = config_string(c->config, CONFIG_IMPORT_TOOL_RESULTS);
     *o = (struct import_options){
@@ -74,6 +74,14 @@ static bool options_of(struct operation_context *c, const struct import_params *
         .tell = tell,
         .own = take_own,
         .context = c};
+    for (size_t i = 0; i < p->paths.len; i++) { /* a shell has expanded "~", others have not */
+        const char *path = p->paths.items[i], *home = environment_get("HOME");
+        bool below = home && strncmp(path, "~/", 2) == 0;
+        char *named = below ? mem_printf("%s%s", home, path + 1) : mem_strdup(path);
+        char *resolved = realpath(named, NULL);
+        vec_push(&paths->items, resolved ? resolved : named);
+        free(resolved ? named : NULL);
+    }
     return !p->since || rfc3339_parse(p->since, &o->since_ms) ||
            err_set(e, ERR_USAGE, "\"%.40s\" is no date; write it as 2026-03-31", p->since);
 }
@@ -84,14 +92,8 @@ static bool run_import(struct operation_context *c, const void *params, void *re
     const struct import_params *p = params;
     struct import_options o;
     struct text_list paths = {0};
-    if (!options_of(c, p, &o, e))
-        return false;
-    for (size_t i = 0; i < p->paths.len; i++) { /* a shell has expanded "~", others have not */
-        const char *path = p->paths.items[i], *home = environment_get("HOME");
-        bool below = home && strncmp(path, "~/", 2) == 0;
-        vec_push(&paths.items, below ? mem_printf("%s%s", home, path + 1) : mem_strdup(path));
-    }
-    bool ok = import_scan(c->catalog.store, &paths, &o, result, e);
+    bool ok = import_options_of(c, p, &o, &paths, e) &&
+              import_scan(c->catalog.store, &paths, &o, result, e);
     vec_free_each(&paths.items);
     return ok;
 }

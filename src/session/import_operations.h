@@ -27,4 +27,9 @@ void import_report_sum(const struct import_report *r, struct import_progress *ou
 /* "Claude Code, Codex": the sources that had something new. The caller frees. */
 char *import_report_labels(const struct import_report *r);
 
+/* The options of a scan, whose texts are borrowed but for the paths, which the caller frees, also on
+ * failure. Its context is `c`. */
+bool import_options_of(struct operation_context *c, const struct import_params *p,
+                       struct import_options *o, struct text_list *paths, struct error *e);
+
 #endif

@@ -27,6 +27,7 @@ libtiro_a_SOURCES += \
 	src/session/health.c src/session/health.h \
 	src/session/import.c src/session/import.h \
 	src/session/import_desk.c src/session/import_desk.h \
+	src/session/import_follow.c src/session/import_follow.h \
 	src/session/import_form.c \
 	src/session/import_operations.c src/session/import_operations.h \
 	src/session/import_private.h \

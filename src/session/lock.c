@@ -37,7 +37,8 @@ static const char *lock_file(const char *path, int *fd)
 
 bool lock_is_of_work(const char *name)
 {
-    return strcmp(name, LOCK_INGEST) == 0 || strcmp(name, LOCK_VECTORS) == 0;
+    return strcmp(name, LOCK_INGEST) == 0 || strcmp(name, LOCK_VECTORS) == 0 ||
+           strcmp(name, LOCK_IMPORT) == 0;
 }
 
 bool lock_try(const char *dir, const char *name, int *fd, bool *waits, struct error *e)

@@ -13,6 +13,7 @@ bool lock_take(const char *dir, const char *session_id, int *fd, struct error *e
 /* Work that one process does at a time. Its name is that of its lock file, which stays. */
 #define LOCK_INGEST "corpora"
 #define LOCK_VECTORS "corpora-vectors"
+#define LOCK_IMPORT "import"
 bool lock_is_of_work(const char *name);
 
 /* As lock_take(), of a session or of such work. *waits: another process has it, which is no

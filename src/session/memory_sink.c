@@ -8,6 +8,7 @@
 #include "knowledge/learned.h"
 #include "session/lock.h"
 #include "store/event_log.h"
+#include "store/sessions.h"
 
 /* A compaction's transaction, for which the user waits, indexes at most so many messages and about
  * so many bytes; the rest is deferred. */
@@ -150,7 +151,12 @@ static bool follow(const struct memory_sink *sink, struct store *s, const char *
         learned_locked_release(&locked);
     }
     f.stays_out = access != MEMORY_ACCESS_WRITE;
-    int64_t open = log_messages_drop_open_turn(&messages);
+    /* The turn of another agent may be open for hours, and is not sent again. */
+    struct session_info info;
+    session_info_init(&info);
+    bool foreign = sessions_get(s, session_id, &info, NULL) && info.imported;
+    session_info_release(&info);
+    int64_t open = foreign ? 0 : log_messages_drop_open_turn(&messages);
     if (open > 0)
         f.last = open - 1;
     return sink->memory->ops->follow(sink->memory, &f, e);
