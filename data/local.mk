@@ -50,15 +50,19 @@ fishcompletiondir = $(datadir)/fish/vendor_completions.d
 dist_fishcompletion_DATA = data/completion/fish/tiro.fish
 
 # Units of systemd for the user, within the prefix: systemd looks in /usr and /usr/local.
-EXTRA_DIST += data/systemd/tiro.service.in data/systemd/tiro.socket
+SERVICES = data/systemd/tiro.service data/systemd/tiro-import.service
+EXTRA_DIST += data/systemd/tiro.service.in data/systemd/tiro-import.service.in \
+	data/systemd/tiro.socket
 if HAVE_SYSTEMD
-systemduserunit_DATA = data/systemd/tiro.socket data/systemd/tiro.service
-CLEANFILES += data/systemd/tiro.service
+systemduserunit_DATA = data/systemd/tiro.socket $(SERVICES)
+CLEANFILES += $(SERVICES)
 endif
 
-data/systemd/tiro.service: data/systemd/tiro.service.in Makefile
+data/systemd/tiro.service: data/systemd/tiro.service.in
+data/systemd/tiro-import.service: data/systemd/tiro-import.service.in
+$(SERVICES): Makefile
 	$(AM_V_at)$(MKDIR_P) data/systemd
-	$(AM_V_GEN)$(SED) 's,@[b]indir@,$(bindir),' $(srcdir)/data/systemd/tiro.service.in >$@.tmp
+	$(AM_V_GEN)$(SED) 's,@[b]indir@,$(bindir),' $(srcdir)/$@.in >$@.tmp
 	$(AM_V_at)mv $@.tmp $@
 
 MANUAL = data/man/tiro.7 data/man/tiro.1 data/man/tiro.ini.5
