@@ -51,6 +51,7 @@ libxml/                           ^src/knowledge/markup[.]c$
 microhttpd[.]h>                   ^src/serve/libmicrohttpd[.]h$
 serve/libmicrohttpd[.]h           ^src/serve/(libmicrohttpd|http_server)[.]c$
 sodium[.]h                         ^src/space/keys[.]c$
+libpq-fe[.]h                      ^src/space/postgresql_link[.]c$
 md4c                              ^ui/text/
 <ini[.]h                           ^src/config/
 utf8proc                          ^src/(base/utf8|store/(language|tokenizer))[.]c$
@@ -73,6 +74,7 @@ SYMBOLS='
 ^archive_                                                                       ^src/knowledge/package[.]o$
 ^(crypto|sodium|randombytes)_                                                    ^src/space/keys[.]o$
 ^MHD_                                                                           ^src/serve/libmicrohttpd[.]o$
+^PQ                                                                             ^src/space/postgresql_link[.]o$
 '
 
 sources=$(find src ui -name '*.[ch]' | sort)

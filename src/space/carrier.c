@@ -153,10 +153,14 @@ bool space_line_read(const char *text, size_t len, struct space_line *out, bool 
 
 /* ---- the table ---- */
 
-static const struct carrier_ops *const carriers[] = {
-    &carrier_folder,
+static const struct {
+    const char *scheme;
+    const struct carrier_ops *ops;
+} carriers[] = {
+    {"folder", &carrier_folder},
 #ifdef HAVE_LIBPQ
-    &carrier_postgresql,
+    {"postgresql", &carrier_postgresql},
+    {"postgres", &carrier_postgresql},
 #endif
 };
 
@@ -165,17 +169,17 @@ bool carrier_open(const struct carrier_place *place, struct carrier **out, struc
     size_t len = strcspn(place->url, ":");
     *out = NULL;
     for (size_t i = 0; i < sizeof carriers / sizeof *carriers; i++)
-        if (strlen(carriers[i]->scheme) == len &&
-            strncmp(place->url, carriers[i]->scheme, len) == 0 && place->url[len] == ':')
-            return carriers[i]->open(place, out, e);
+        if (strlen(carriers[i].scheme) == len &&
+            strncmp(place->url, carriers[i].scheme, len) == 0 && place->url[len] == ':')
+            return carriers[i].ops->open(place, out, e);
 #ifndef HAVE_LIBPQ
     if (strncmp(place->url, "postgres", 8) == 0)
         return err_set(e, ERR_USAGE,
                        "this build has no PostgreSQL; configure it with libpq, or use a folder:");
 #endif
     return err_set(e, ERR_USAGE,
-                   "the URL of a space begins with folder: or postgresql://, not %.40s",
-                   place->url);
+                   "the URL of a space begins with folder: or postgresql://, not %.*s",
+                   len < 40 ? (int)len : 40, place->url);
 }
 
 void carrier_close(struct carrier *c)
