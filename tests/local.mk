@@ -232,6 +232,7 @@ SUITE_TESTS = \
 	tests/test_shape.c \
 	tests/test_snapshot.c \
 	tests/test_space_keys.c \
+	tests/test_space_carrier.c \
 	tests/test_sse.c \
 	tests/test_status.c \
 	tests/test_store.c \
@@ -310,6 +311,7 @@ tests_libsupport_a_SOURCES = \
 	tests/model_listings.c \
 	tests/model_server.c tests/model_server.h \
 	tests/raw_server.c tests/raw_server.h \
+	tests/pg_server.c tests/pg_server.h \
 	tests/play.c tests/play.h \
 	tests/program.c tests/program.h \
 	tests/record.c tests/record.h \
