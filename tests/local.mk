@@ -19,6 +19,7 @@ SUITE_TESTS = \
 	tests/test_import_editors.c \
 	tests/test_import_exports.c \
 	tests/test_import_gemini.c \
+	tests/test_import_hostile.c \
 	tests/test_import_opencode.c \
 	tests/test_import_tables.c \
 	tests/test_memory_index.c \
@@ -444,7 +445,7 @@ long-torture:
 long-whole:
 	$(LONG_RUN) TEST_WHOLE=1 tests/test_recover
 	$(LONG_RUN) sh -c 'for f in acp_agent child chunk compact_properties config_set doclist engine_serves export_import \
-		flood forgotten history hostile_documents journal_compact memory_content memory_crash memory_words migrate \
+		flood forgotten history hostile_documents import_hostile journal_compact memory_content memory_crash memory_words migrate \
 		projection rank recall_quality removal separation sessions_screen snapshot tokenizer two_processes; do \
 		TEST_WHOLE=1 tests/suite test_$$f || exit 1; done'
 long-faults:

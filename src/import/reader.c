@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,12 +198,48 @@ bool import_elements(struct import_sink *k, const struct import_file *f, const c
 
 /* --- databases -------------------------------------------------------------------------------- */
 
+/* The name for sqlite3_open_v2(). A database with a journal for writing ahead that nobody has open
+ * is opened as one that does not change: else SQLite would leave two files beside it, and could not
+ * read it in a folder that is read-only. NULL with `e`: a journal is no regular file, which may
+ * block. */
+static char *database_uri(const char *path, struct error *e)
+{
+    static const char *const journals[] = {"-wal", "-shm", "-journal"};
+    struct buf uri = BUF_INIT;
+    struct stat st;
+    char head[20] = {0};
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool ahead = fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head && head[18] == 2;
+    if (fd >= 0)
+        close(fd);
+    buf_addstr(&uri, "file:");
+    for (const char *p = path; *p; p++)
+        buf_addf(&uri, strchr("%?#", *p) ? "%%%02x" : "%c", (unsigned char)*p);
+    for (size_t i = 0; i < sizeof journals / sizeof *journals; i++) {
+        auto_free char *name = mem_printf("%s%s", path, journals[i]);
+        bool there = lstat(name, &st) == 0;
+        ahead = ahead && !there;
+        if (!there || S_ISREG(st.st_mode))
+            continue;
+        err_set(e, ERR_FILE_ERROR, "%s is no regular file", name);
+        buf_release(&uri);
+        return NULL;
+    }
+    if (ahead)
+        buf_addstr(&uri, "?immutable=1");
+    return buf_take(&uri);
+}
+
 struct store *import_database(const char *path, struct error *e)
 {
+    auto_free char *uri = database_uri(path, e);
+    if (!uri)
+        return NULL;
     struct store *s = mem_alloc(sizeof *s);
     s->path = mem_strdup(path);
     s->mode = STORE_READ_ONLY;
-    int result = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+    int result = sqlite3_open_v2(
+        uri, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, NULL);
     if (result == SQLITE_OK) {
         sqlite3_extended_result_codes(s->db, 1);
         sqlite3_busy_timeout(s->db, PATIENCE_MS);
@@ -217,6 +254,15 @@ struct store *import_database(const char *path, struct error *e)
     store_fault(s, result, e);
     store_close(s);
     return NULL;
+}
+
+bool import_database_opens(const char *path, struct error *e)
+{
+    int64_t tables = 0;
+    struct store *s = import_database(path, e);
+    bool ok = s && sql_number(s, &tables, e, "SELECT count(*) FROM sqlite_schema", "");
+    store_close(s);
+    return ok;
 }
 
 bool import_has_columns(struct store *s, const char *table, const char *columns)

@@ -63,7 +63,7 @@ struct scan {
     struct import_report *report;
     VEC(struct found) found;
     size_t seen;
-    bool survey;         /* counts alone */
+    bool survey; /* counts alone */
     bool stopped;
     struct error unread; /* the first file or folder below a given path that cannot be read */
 };
@@ -464,21 +464,30 @@ static bool read_found(struct scan *s, struct import_sink *k, const struct found
     k->keep_file = zip ? NULL : keep_file;
     if (!opened)
         note_unread(s, found->path, found->source);
-    if (zip)
+    if (opened && f.sqlite && !import_database_opens(f.path, &cause)) {
+        whole = false;
+        source = found->source;
+        if (source) {
+            count_file(counts_of(s, source->name), &f.stat);
+            count_fault(counts_of(s, source->name), &cause);
+        } else if (s->unread.code == ERR_OK) {
+            s->unread = cause;
+        }
+    } else if (zip)
         ok = read_zip(s, k, &f, &source, &whole, &again, &cause, e);
     else if (opened)
         source =
             found->source && found->source->sniff(&f) ? found->source : import_source_sniff(&f);
     if (source && !import_is_wanted(s->o->from, source->name))
         source = NULL;
-    if (source && !zip)
+    if (source && whole && !zip)
         ok = load_state(s, &f, &k->unknown, e) && read_source(s, k, source, &f, &whole, &cause, e);
     if (ok && source && !s->o->dry && !k->filtered) {
         /* A database may have been locked: it is tried again. */
         int64_t size = !whole && (again || f.sqlite) ? -1 : (int64_t)f.stat.st_size;
         ok = import_sink_begin(k, e) && store_state(k->store, &f, source->name, size, k->unknown,
                                                     whole ? NULL : cause.text, e);
-    } else if (ok && !source && opened && !s->o->dry && !s->o->from) {
+    } else if (ok && !source && opened && whole && !s->o->dry && !s->o->from) {
         ok = import_sink_begin(k, e) &&
              store_state(k->store, &f, "", (int64_t)f.stat.st_size, NULL, NULL, e);
     }

@@ -190,6 +190,8 @@ void import_claude_said(struct buf *out, const struct json *content, bool marks)
 /* A foreign database, read-only, within one read transaction: for sql_query(). store_close() closes
  * it. NULL with `e`. */
 struct store *import_database(const char *path, struct error *e);
+/* Whether it can be read now: it may be damaged, or locked, for which this waits. */
+bool import_database_opens(const char *path, struct error *e);
 /* Whether it has a table with these columns, separated by blanks. */
 bool import_has_columns(struct store *s, const char *table, const char *columns);
 /* For sniff(): whether the file is a database with these tables, each "table column column". */
