@@ -155,6 +155,7 @@ CREATE TABLE import_file (
     head        INTEGER NOT NULL,           -- hash of the first bytes,
     head_bytes  INTEGER NOT NULL,           -- of so many
     mark        INTEGER NOT NULL,           -- the source's own
+    tip         INTEGER NOT NULL,           -- of its newest conversation then
     unknown     TEXT,                       -- {"KIND": number, …}: was not understood
     error       TEXT                        -- why it could not be read
 ) STRICT;

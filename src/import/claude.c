@@ -269,7 +269,7 @@ static bool look(struct import_file *f, struct talk *t, struct error *e)
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* Whether the lines behind `offset` follow those before it, so that they alone are read. */
-static bool goes_on(struct import_file *f, struct talk *t)
+static bool goes_on(struct import_sink *k, struct import_file *f, struct talk *t)
 {
     struct import_lines l;
     bool straight = f->offset > 0 && f->mark != 0;
@@ -292,7 +292,7 @@ static bool goes_on(struct import_file *f, struct talk *t)
     /* The highest title of the file counts, which may stand before. */
     straight = straight && !l.failed && (t->rank == TITLE_NONE || t->rank == TITLE_GIVEN);
     import_lines_release(&l);
-    return straight && t->c.id;
+    return straight && t->c.id && import_may_continue(k, t->c.id);
 }
 
 /* Gives a way that was taken back, as a conversation of its own. */
@@ -362,7 +362,7 @@ static bool read_claude(struct import_sink *k, struct import_file *f, struct err
     bool ok = true;
     if (is_prompts(f))
         return import_prompts(k, f, &prompts, e);
-    t.c.continues = goes_on(f, &t);
+    t.c.continues = goes_on(k, f, &t);
     if (!t.c.continues) {
         talk_release(&t);
         t = (struct talk){0};

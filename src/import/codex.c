@@ -356,7 +356,8 @@ static bool read_codex(struct import_sink *k, struct import_file *f, struct erro
         take_session(&r, payload_of(first, &kind));
     json_free(first);
 
-    r.c.continues = f->offset > 0 && f->mark != 0 && !mentions(f, f->offset, back);
+    r.c.continues =
+        r.c.id && f->mark != 0 && import_may_continue(k, r.c.id) && !mentions(f, f->offset, back);
     r.any = r.c.continues;
     if (r.c.continues)
         r.chain = (uint64_t)f->mark;

@@ -73,7 +73,7 @@ static bool read_copilot(struct import_sink *k, struct import_file *f, struct er
         take_start(&c, first);
     json_free(first);
     if (c.id && import_wants(k, &c, 0)) {
-        c.continues = f->offset > 0;
+        c.continues = import_may_continue(k, c.id);
         if (c.continues)
             import_lines_seek(&l, f->offset);
         ok = import_begin(k, &c, e);

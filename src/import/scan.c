@@ -154,7 +154,7 @@ static bool load_state(struct scan *s, struct import_file *f, struct json **unkn
                        struct error *e)
 {
     struct query q = sql_query(s->store, e,
-                               "SELECT done, mark, head, head_bytes, unknown FROM import_file"
+                               "SELECT done, mark, head, head_bytes, unknown, tip FROM import_file"
                                " WHERE path = ? AND device = ? AND inode = ?",
                                "tii", f->path, (int64_t)f->stat.st_dev, (int64_t)f->stat.st_ino);
     if (query_next(&q)) {
@@ -165,6 +165,7 @@ static bool load_state(struct scan *s, struct import_file *f, struct json **unkn
             hash_head(f, len) == sqlite3_column_int64(q.handle, 2)) {
             f->offset = done;
             f->mark = sqlite3_column_int64(q.handle, 1);
+            f->tip = sqlite3_column_int64(q.handle, 5);
             *unknown = text && done > 0 ? json_parse(text, strlen(text), NULL) : NULL;
         }
     }
@@ -178,11 +179,11 @@ static bool store_state(struct store *s, const struct import_file *f, const char
     auto_free char *kinds = unknown ? json_print(unknown) : NULL;
     return sql_exec(s, e,
                     "INSERT OR REPLACE INTO import_file (path, source, device, inode, size,"
-                    " modified_ns, done, head, head_bytes, mark, unknown, error)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    "ttiiiiiiiitt", f->path, source, (int64_t)f->stat.st_dev,
+                    " modified_ns, done, head, head_bytes, mark, tip, unknown, error)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "ttiiiiiiiiitt", f->path, source, (int64_t)f->stat.st_dev,
                     (int64_t)f->stat.st_ino, size, modified_ns(&f->stat), f->done,
-                    hash_head(f, f->head_len), (int64_t)f->head_len, f->mark, kinds, error);
+                    hash_head(f, f->head_len), (int64_t)f->head_len, f->mark, f->tip, kinds, error);
 }
 
 static bool keep_file(struct import_sink *k, bool whole, struct error *e)

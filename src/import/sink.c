@@ -186,6 +186,8 @@ static bool write_conversation(struct import_sink *k, struct error *e)
     if (k->changed && k->options->came)
         k->options->came(k->options->context, k->info.id);
     k->fresh = k->fresh && !k->changed;
+    if (k->file)
+        k->file->tip = k->known.tip;
     k->changed = false;
     forget_batch(k);
     return ok && store_known(k, k->told->id, e);
@@ -510,6 +512,12 @@ int64_t import_stamp(struct import_sink *k, const char *id)
 {
     struct import_known known;
     return load_known(k, id, &known, NULL) && known.number == 0 ? -1 : known.stamp;
+}
+
+bool import_may_continue(struct import_sink *k, const char *id)
+{
+    struct import_known known;
+    return k->file->offset > 0 && load_known(k, id, &known, NULL) && known.tip == k->file->tip;
 }
 
 static bool begin(struct import_sink *k, struct import_conversation *c, struct error *e)

@@ -44,6 +44,7 @@ struct import_file {
      * because all before it was given to the sink. 0: there is no such place. */
     int64_t done;
     int64_t mark; /* the source's own, kept with `done`; 0 before the first reading */
+    int64_t tip;  /* the sink's: the newest message of its conversation after the last reading */
 };
 
 struct import_sink;
@@ -82,8 +83,8 @@ struct import_conversation {
     const char *parent; /* id of the conversation that it was forked from, or of the one that
                            started it */
     int64_t created_ms, updated_ms; /* 0: those of the messages */
-    /* The messages before are not given again: what comes follows the newest of them. Else the
-     * first one that comes is the first of the conversation. */
+    /* The messages before are not given again: what comes follows the newest of them
+     * (import_may_continue()). Else the first one that comes is the first of the conversation. */
     bool continues;
 };
 
@@ -121,6 +122,11 @@ bool import_wants(struct import_sink *k, const struct import_conversation *c, in
 
 /* The stamp of the conversation's last reading; 0: it had none; -1: the conversation is new. */
 int64_t import_stamp(struct import_sink *k, const char *id);
+
+/* Whether the file's last reading was the newest of the conversation, so that a reading from
+ * `offset` may continue it: another file, perhaps an old copy, may have led it another way since.
+ */
+bool import_may_continue(struct import_sink *k, const char *id);
 
 /* The messages of a conversation come in its order, without those that were taken back. Where the
  * source goes another way than at the last reading, because somebody edited a message or went back,
