@@ -110,3 +110,80 @@ TEST(test_an_import_reads_the_chosen_sources)
     assert_int_equal(conversations(surface_call(s, &operation_import_run, NULL)), 1);
     engine_free(s);
 }
+
+/* --- following -------------------------------------------------------------------------------- */
+
+struct remembered {
+    struct store *store;
+    int64_t messages;
+};
+
+static bool are_remembered(void *context)
+{
+    struct remembered *r = context;
+    int64_t count = 0;
+    assert_ok(store_number(r->store, "SELECT count(*) FROM memory_entry", &count, &e), e);
+    return count >= r->messages;
+}
+
+/* Waits until so many messages are in memory. */
+static void expect_remembered(int64_t messages)
+{
+    struct remembered r = {.messages = messages};
+    assert_ok(store_open(surface_store(), STORE_READ_ONLY, &r.store, &e), e);
+    assert_true(support_wait_until(are_remembered, &r, SURFACE_MS));
+    store_close(r.store);
+}
+
+TEST(test_chosen_agents_are_followed)
+{
+    write_talk("a", 1);
+    surface_set(CONFIG_IMPORT_SOURCES, "claude");
+    struct engine *s = surface_open(NULL, true);
+    (void)surface_call(s, &operation_session_list, NULL);
+    expect_remembered(2);
+    write_talk("a", 2);
+    expect_remembered(3); /* the second answer has the words of the first */
+    assert_int_equal(surface_call(s, &operation_import_list, NULL)->error.code, ERR_OK);
+    write_talk("a", 3);
+    expect_remembered(4);
+    engine_free(s);
+}
+
+TEST(test_a_server_follows_without_a_conversation)
+{
+    write_talk("a", 1);
+    surface_set(CONFIG_IMPORT_SOURCES, "all");
+    struct engine_options o = surface_options(NULL, true);
+    o.serves = true;
+    struct engine *s = engine_new(&o);
+    (void)surface_call(s, &operation_session_list, NULL);
+    expect_remembered(2);
+    engine_free(s);
+}
+
+TEST(test_the_answer_to_the_offer_is_followed)
+{
+    const struct import_params p = {.from = "all"};
+    struct engine *s = surface_open(NULL, true);
+    write_talk("a", 1);
+    assert_int_equal(conversations(surface_call(s, &operation_import_run, &p)), 1);
+    write_talk("a", 2);
+    expect_remembered(3);
+    engine_free(s);
+}
+
+TEST(test_nobody_is_followed_who_was_not_chosen)
+{
+    struct remembered r = {0};
+    write_talk("a", 1);
+    struct engine *s = surface_open(NULL, true);
+    assert_int_equal(surface_call(s, &operation_import_list, NULL)->error.code, ERR_OK);
+    assert_int_equal(surface_call(s, &operation_import_list, NULL)->error.code, ERR_OK);
+    engine_free(s);
+    assert_ok(store_open(surface_store(), STORE_READ_ONLY, &r.store, &e), e);
+    int64_t count = -1;
+    assert_ok(store_number(r.store, "SELECT count(*) FROM import_message", &count, &e), e);
+    assert_int_equal(count, 0);
+    store_close(r.store);
+}

@@ -509,8 +509,10 @@ bool conversation_run(struct conversation *c)
             conversation_note_idle(c);
         } else {
             tidied = remove_left(c);
-            if (tidied)
+            if (tidied) {
                 conversation_look_back(c);
+                import_desk_follow(c->engine->import_desk);
+            }
         }
         handle_deferred(c);
         /* a server has many conversations: pages of the database come back from the system's cache

@@ -199,7 +199,8 @@ struct engine *engine_make(const struct engine_options *options)
     if (s->memory)
         s->extractor = extractor_new(s->config, s->place, s->root, options->serves, s->notices);
     s->corpora_desk = corpora_desk_new(s->config, s->lasting, s->notices);
-    s->import_desk = import_desk_new(s->config, s->lasting, s->desk, s->notices);
+    s->import_desk =
+        import_desk_new(s->config, s->lasting, s->desk, s->memory, options->serves, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     if (!options->serves)
         s->front = conversation_new(s);
@@ -209,6 +210,8 @@ struct engine *engine_make(const struct engine_options *options)
 struct engine *engine_new(const struct engine_options *options)
 {
     struct engine *s = engine_make(options);
+    if (options->serves)
+        import_desk_follow(s->import_desk);
     if (s->front && !start_conversation(s->front))
         die("cannot start a thread");
     return s;
