@@ -161,7 +161,7 @@ static void go_back(struct talk *t)
 
 static void touch(const char *path)
 {
-    const struct timespec times[] = {{1772359200 + turns, files}, {1772359200 + turns, ++files}};
+    const struct timespec at = {1772359200 + turns, ++files}, times[] = {at, at};
     utimensat(AT_FDCWD, path, times, 0); /* it may have been moved into a zip file */
 }
 
