@@ -36,10 +36,20 @@ TEST(test_a_transcript_becomes_a_session)
     assert_int_equal(s->created_ms, 1772359200000);
     assert_int_equal(s->updated_ms, 1772359262000);
     session_list_release(&all);
-    for (size_t i = 0; i < 2; i++) { /* its source can be searched for */
-        const struct session_filter filter = {.text = i == 0 ? "imported:cl" : "imported:codex"};
+    static const struct {
+        const char *text;
+        size_t count;
+    } rows[] = {{"from:cl", 1},
+                {"from:codex", 0},
+                {"from:tiro", 0},
+                {"tax from:claude", 1},
+                {"from:claude tea", 0},
+                {"\"from:claude\"", 0},
+                {"from:codex from:claude", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) { /* its source can be searched for */
+        const struct session_filter filter = {.text = rows[i].text};
         assert_ok(sessions_list(import_case_store, &filter, &all, NULL, &e), e);
-        assert_int_equal(all.items.len, i == 0 ? 1 : 0);
+        assert_int_equal(all.items.len, rows[i].count);
         session_list_release(&all);
     }
 }

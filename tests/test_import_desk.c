@@ -2,6 +2,7 @@
 #include "base/buf.h"
 #include "base/paths.h"
 #include "session/import_operations.h"
+#include "session/memory_operations.h"
 #include "store/sql.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
@@ -186,4 +187,38 @@ TEST(test_nobody_is_followed_who_was_not_chosen)
     assert_ok(store_number(r.store, "SELECT count(*) FROM import_message", &count, &e), e);
     assert_int_equal(count, 0);
     store_close(r.store);
+}
+
+struct wanted {
+    struct engine *engine;
+    const char *query;
+    const struct memory_found *found;
+};
+
+static bool is_found(void *context)
+{
+    struct wanted *w = context;
+    const struct memory_search search = {.query = w->query, .limit = 5, .typing = true};
+    const struct operation_answer *a = surface_call(w->engine, &operation_memory_search, &search);
+    w->found = a->result;
+    return a->error.code == ERR_OK && w->found->hits.items.len > 0;
+}
+
+TEST_IF(capability_memory(), memory_finds_what_was_imported_and_says_from_whom)
+{
+    struct engine_options o = surface_options(NULL, true);
+    o.memory = true;
+    struct engine *s = engine_new(&o);
+    struct wanted w = {s, "from:claude question", NULL};
+    write_talk("a", 1);
+    assert_int_equal(conversations(surface_call(s, &operation_import_run, NULL)), 1);
+    assert_true(support_wait_until(is_found, &w, SURFACE_MS));
+    assert_string_equal(w.found->hits.items.items[0].entry.from, "claude");
+    assert_int_equal(w.found->total, 2);
+    w.query = "from:tiro question";
+    assert_false(is_found(&w));
+    w.query = "from:claude"; /* the newest */
+    assert_true(is_found(&w));
+    assert_int_equal(w.found->hits.items.len, 2);
+    engine_free(s);
 }

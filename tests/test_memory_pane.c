@@ -205,6 +205,13 @@ static void give_two(void)
     tell(a);
 }
 
+static void give_foreign(void)
+{
+    struct operation_answer *a = answer(1);
+    add(a, hit_of("a", "we liked the ryokan", "ryokan"))->entry.from = mem_strdup("claude");
+    tell(a);
+}
+
 static void give_none(void)
 {
     tell(answer(0));
@@ -384,6 +391,7 @@ static const struct step steps[] = {{"left", .run = left},
                                     {"back", .run = back},
                                     {"two", .alone = give_two},
                                     {"none", .alone = give_none},
+                                    {"foreign", .alone = give_foreign},
                                     {"one", .run = give_one},
                                     {"fifty", .alone = give_fifty},
                                     {"text", .run = give_text},
@@ -491,6 +499,9 @@ TEST(every_edit_is_asked_anew)
 }
 
 PLAY(newest_first_has_no_scores, "=two", " you · turn 3 · 2 d", "!0.93", "newest first");
+PLAY(the_agent_that_it_was_said_to_is_a_badge, "=foreign", " claude you · turn 3", ">from:cl",
+     "?query:from:cl", "=foreign", " claude you", "!0.93", "newest first", "> ryokan",
+     "?query:from:cl ryokan", "=foreign", "0.93");
 PLAY(what_there_is_not_is_said, "=none", "Memory is empty.", "0 entries", ">x", "=none",
      "No matches in memory. The open", "Ctrl-F");
 

@@ -227,6 +227,7 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
     say(ID, NULL, "wombat of monday", 1000);
     say(ID, NULL, "wombat of tuesday", 2000);
     say(OTHER, NULL, "wombat of wednesday", 3000);
+    run("UPDATE session SET imported = 'claude' WHERE directory = '/srv/garden'");
     const struct {
         struct memory_scope scope;
         int64_t count;
@@ -241,6 +242,11 @@ TEST(a_filter_leaves_out_what_it_does_not_name)
         {{.filter = {.project = "garden", .origin = 2}}, 0},
         {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "garden"}}, 2},
         {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.project = "/srv/garden"}}, 0},
+        {{.filter = {.from = "claude"}}, 1},
+        {{.filter = {.from = "cl", .project = "garden"}}, 1},
+        {{.filter = {.from = "claude.ai"}}, 0},
+        {{.filter = {.from = "tiro"}}, 2},
+        {{.kind = MEMORY_SCOPE_SESSION, .session_id = ID, .filter = {.from = "claude"}}, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO(memory_entries_release) struct memory_entries list = {0};

@@ -54,6 +54,7 @@ static bool search(void *context, const char *query, int limit, const struct mem
     (void)context;
     script.filter = *filter;
     script.filter.project = support_keep(mem_strdup(filter->project));
+    script.filter.from = support_keep(mem_strdup(filter->from));
     script.calls++;
     script.limit = limit;
     free(script.query);
@@ -104,7 +105,7 @@ TEST(it_is_described_as_specified)
     assert_json(schema,
                 "{'required':['query'],'properties':{'query':{'type':'string'},"
                 "'limit':{'type':'integer'}}}");
-    assert_int_equal(json_len(properties), 6);
+    assert_int_equal(json_len(properties), 7);
     const struct json *limit = json_get(properties, "limit");
     assert_text(json_get_string(json_get(properties, "query"), "description"),
                 "words that were probably used");
@@ -198,13 +199,15 @@ TEST(a_filter_is_handed_on)
     assert_int_equal(script.filter.origin, 0);
     assert_int_equal(script.filter.after_ms, 0);
     assert_null(script.filter.project);
+    assert_null(script.filter.from);
     call(
         "{'query':'x','after':'2023-05-08','before':'2023-05-09T12:00:00Z',"
-        "'project':'garden','origin':'dropped'}");
+        "'project':'garden','origin':'dropped','from':'claude'}");
     assert_int_equal(script.filter.origin, 1 + MEMORY_DROPPED);
     assert_int_equal(script.filter.after_ms, 1683504000000);
     assert_int_equal(script.filter.before_ms, 1683633600000);
     assert_string_equal(script.filter.project, "garden");
+    assert_string_equal(script.filter.from, "claude");
     int calls = script.calls;
     play_refuses("memory_search", "{'query':'x','after':'in May'}",
                  "argument 'after' is no date; give one as 2026-05-01 or 2026-05-01T14:00:00Z");

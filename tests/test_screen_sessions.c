@@ -153,7 +153,7 @@ PLAY_IF(capability_store(), the_sessions_screen_finds_and_resumes,
 
 PLAY_IF(capability_store(), histories_of_other_agents_come_in, "=history", "=open",
         ":/import<enter>", "1 conversation, 5 messages from Claude Code. F3", "=beside",
-        ":/import<enter>", "There is nothing new", ":<f3>", ":imported:claude",
+        ":/import<enter>", "There is nothing new", ":<f3>", ":from:claude",
         "\u203aFind the tax rate");
 
 PLAY_IF(capability_store(), histories_are_offered_at_the_first_start, "=history", "=open",

@@ -435,7 +435,7 @@ TEST(test_an_imported_session_names_its_source)
     info.imported = mem_strdup("claude");
     info.labels = mem_strdup("fruit");
     add(info);
-    play("=give 1", "=width 99", "=line 1|Tax|imported:claude #fruit");
+    play("=give 1", "=width 99", "=line 1|Tax|from:claude #fruit");
 }
 
 TEST(test_long_titles_leave_room_for_the_columns)

@@ -80,7 +80,8 @@ static bool memory_search(const struct tool_context *context, const struct json 
     const char *query = json_get_string(args, "query"), *origin = json_get_string(args, "origin");
     bool fills = !json_get(args, "limit"); /* as many as fit, as text */
     int limit = fills ? RECALL_FILL : wanted(args, "limit", RECALL_MOST, 1, RECALL_MOST);
-    struct memory_filter filter = {.project = json_get_string(args, "project")};
+    struct memory_filter filter = {.project = json_get_string(args, "project"),
+                                   .from = json_get_string(args, "from")};
     struct error e = {0};
     if (utf8_is_blank(query)) {
         buf_addstr(out, "argument \"query\" must not be empty: say what to recall");
@@ -127,6 +128,7 @@ static const struct tool tool_memory_search = {
              TOOL_ARG("string", "after", "said on this date (2026-05-01) or later") ","
              TOOL_ARG("string", "before", "said before this date") ","
              TOOL_ARG("string", "project", "path of a working directory, or its last part") ","
+             TOOL_ARG("string", "from", "said to this agent: claude, codex … or tiro") ","
              TOOL_ARG_WITH("string", "origin", "\"enum\":[\"import\",\"dropped\",\"session\"]"),
              TOOL_NEEDS("\"query\""))},
     .check = CHECK_ROUNDED,

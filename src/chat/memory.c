@@ -124,7 +124,8 @@ const struct shape memory_entry_shape = SHAPE_OF("memory entry", struct memory_e
                 .help = "Time of the message."),
     SHAPE_REQ(memory_entry, content, "Text of the entry.", .most = MEMORY_CONTENT_BYTES),
     SHAPE_OPT(memory_entry, pinned, "The entry is pinned: it ranks above equal matches, and later copies do not replace it."),
-    SHAPE_OPT(memory_entry, edited, "The user changed the text."));
+    SHAPE_OPT(memory_entry, edited, "The user changed the text."),
+    SHAPE_OPT(memory_entry, from, "The agent that it was said to; absent: tiro."));
 /* clang-format on */
 
 bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e)
@@ -379,6 +380,8 @@ const struct shape memory_why_shape = SHAPE_OF(
                 .help = "Name of the speaker, else the role."),                                    \
         SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
                     .help = "Time of the message."),                                               \
+        SHAPE_OPT_AS("from", memory_hit, entry.from,                                               \
+                     "The agent that it was said to; absent: tiro."),                              \
         SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Title of the session."),      \
         SHAPE_FIELD("project", STRING, OPTIONAL, TEXT(project),                                    \
                     .help = "Working directory of the session.")
@@ -520,6 +523,8 @@ static void add_hit(struct buf *out, const struct memory_hit *h, const struct me
     if (strncmp(said, said_above, 10) != 0)
         buf_addf(out, " %.10s", said);
     buf_addf(out, " %s", memory_entry_speaker(m));
+    if (m->from)
+        buf_addf(out, " (%s)", m->from);
     if (h->title)
         buf_addf(out, " in \"%s\"", h->title);
     if (h->question) {

@@ -28,6 +28,8 @@ struct memory_filter {
     int64_t after_ms, before_ms; /* said at or after, and before these times; 0: at any */
     const char *project;         /* the session's working directory, or its last part; NULL: any.
                                     Borrowed */
+    const char *from; /* the beginning of the name of the agent whose history the session is of, as
+                         in [import] sources; "tiro": it was begun here; NULL: any. Borrowed */
 };
 
 struct memory_entry {
@@ -43,6 +45,8 @@ struct memory_entry {
     char *content;      /* trimmed, not empty, not clean for a terminal */
     bool pinned;        /* by the user: wins ties, no copy replaces it */
     bool edited;        /* by the user */
+    char *from;         /* of an imported session its source, "claude"; NULL: it was begun here, or
+                           is not known. Not kept with the entry */
 };
 
 struct memory_entries {

@@ -201,7 +201,10 @@ static void add_head(struct buf *out, struct operation_context *c, const struct 
         *e = here;
     buf_addf(&line, "%.2f  %s  ", h->score, h->entry.id);
     format_time(&line, h->entry.created_ms);
-    buf_addf(&line, "  %s  %s", speaker_of(&h->entry), found ? info.title : params.session);
+    buf_addf(&line, "  %s", speaker_of(&h->entry));
+    if (h->entry.from)
+        buf_addf(&line, " (%s)", h->entry.from);
+    buf_addf(&line, "  %s", found ? info.title : params.session);
     utf8_clean(&clean, line.data, line.len, UTF8_ONE_LINE);
     buf_add(out, clean.data, utf8_cut_width(clean.data, clean.len, width));
     buf_addch(out, '\n');

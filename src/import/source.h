@@ -50,7 +50,7 @@ struct import_file {
 struct import_sink;
 
 struct import_source {
-    const char *name;  /* a word, as in [import] sources and imported:NAME */
+    const char *name;  /* a word, as in [import] sources and from:NAME */
     const char *label; /* "Claude Code" */
     /* Appends files and folders of this user's, which may be missing. */
     void (*places)(struct text_list *out);

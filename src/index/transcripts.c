@@ -176,13 +176,14 @@ bool transcripts_tidy(struct store *s, bool *more, struct error *e)
     " session.archived_ms IS NOT NULL, spoken.text, match_place(transcript_words, spoken.text)"    \
     " FROM transcript_words CROSS JOIN spoken ON spoken.session = transcript_words.rowid >> 32"    \
     " AND spoken.seq = transcript_words.rowid & 0xffffffff"                                        \
-    " CROSS JOIN session ON session.key = spoken.session WHERE transcript_words MATCH ?"
-#define NEWEST_FIRST " ORDER BY transcript_words.rowid DESC LIMIT ?"
+    " CROSS JOIN session ON session.key = spoken.session WHERE transcript_words MATCH ?1"          \
+    " AND " SESSIONS_FROM("?2")
+#define NEWEST_FIRST " ORDER BY transcript_words.rowid DESC LIMIT ?3"
 
 static const char find_sql[] = FOUND NEWEST_FIRST;
 static const char find_in_session_sql[] = FOUND
-    " AND transcript_words.rowid BETWEEN (SELECT key << 32 FROM session WHERE id = ?2)"
-    " AND (SELECT key << 32 | 0xffffffff FROM session WHERE id = ?2)" NEWEST_FIRST;
+    " AND transcript_words.rowid BETWEEN (SELECT key << 32 FROM session WHERE id = ?4)"
+    " AND (SELECT key << 32 | 0xffffffff FROM session WHERE id = ?4)" NEWEST_FIRST;
 
 /* ---- the query for FTS5 ---- */
 
@@ -327,7 +328,9 @@ static void set_snippet(const char *text, size_t len, size_t match, size_t match
 bool transcripts_search(struct store *s, const char *query, const char *session_id, int limit,
                         struct search_hits *out, bool *more, struct error *e)
 {
-    auto_free char *expression = make_expression(query);
+    auto_free char *from = NULL;
+    auto_free char *words = sessions_take_from(query, &from);
+    auto_free char *expression = make_expression(words);
     *out = (struct search_hits){0};
     *more = false;
     if (!*expression || limit < 1)
@@ -335,9 +338,9 @@ bool transcripts_search(struct store *s, const char *query, const char *session_
     if (!store_fts5_function(s, "match_place", match_place, &s->searchable, e))
         return false;
     const int64_t most = (int64_t)limit + 1;
-    struct query q = session_id
-                         ? sql_query(s, e, find_in_session_sql, "tti", expression, session_id, most)
-                         : sql_query(s, e, find_sql, "ti", expression, most);
+    struct query q = session_id ? sql_query(s, e, find_in_session_sql, "ttit", expression, from,
+                                            most, session_id)
+                                : sql_query(s, e, find_sql, "tti", expression, from, most);
     while (!*more && query_next(&q)) {
         *more = out->items.len == (size_t)limit;
         if (*more)

@@ -39,7 +39,8 @@ enum {
     AT_pinned,
     AT_edited,
     AT_compaction,
-    AT_content
+    AT_content,
+    AT_from
 };
 
 void memory_row_release(struct memory_row *row)
@@ -80,6 +81,7 @@ struct memory_row sqlite_row_read(const struct query *q)
                                    .pinned = sqlite3_column_int(q->handle, AT_pinned),
                                    .edited = sqlite3_column_int(q->handle, AT_edited),
                                    .content = query_column_text(q, AT_content),
+                                   .from = query_column_text(q, AT_from),
                                }};
 }
 

@@ -5,13 +5,15 @@
 #include "base/mem.h"
 #include "memory/sqlite_private.h"
 #include "memory/summary_flags.h"
+#include "store/sessions.h"
 
 /* ---- scopes, as numbers of sessions ---- */
 
-/* ?1 belongs to the scope, ?2 is the filter's project: a path, or the last part of one. */
+/* ?1 belongs to the scope; ?2 is the filter's project: a path, or the last part of one; ?3 its
+ * source. */
 #define OF_PROJECT                                                                                 \
     "(?2 IS NULL OR directory = ?2 OR substr(directory, -length(?2) - 1) = '/' || ?2)"             \
-    " ORDER BY number"
+    " AND " SESSIONS_FROM("?3") " ORDER BY number"
 static const char named_sql[] =
     "SELECT number FROM session JOIN memory_session ON memory_session.id = session.id"
     " WHERE ?1 IS NULL AND " OF_PROJECT;
@@ -55,8 +57,9 @@ bool sqlite_session_number(struct store *s, const char *session_id, int64_t *num
 bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct corpus_scope *out,
                   struct error *e)
 {
-    const char *project = scope->filter.project, *sql = named_sql, *of = NULL;
-    *out = (struct corpus_scope){.all = scope->kind == MEMORY_SCOPE_ALL && !project};
+    const char *project = scope->filter.project, *from = scope->filter.from, *sql = named_sql;
+    const char *of = NULL;
+    *out = (struct corpus_scope){.all = scope->kind == MEMORY_SCOPE_ALL && !project && !from};
     if (out->all)
         return true;
     if (scope->kind == MEMORY_SCOPE_PROJECT) {
@@ -66,7 +69,7 @@ bool sqlite_scope(struct store *s, const struct memory_scope *scope, struct corp
         sql = lineage_sql;
         of = scope->session_id;
     }
-    struct query q = sql_query(s, e, sql, "tt", of, project);
+    struct query q = sql_query(s, e, sql, "ttt", of, project, from);
     while (query_next(&q))
         vec_push(&out->numbers, sqlite3_column_int64(q.handle, 0));
     bool ok = query_end(&q);

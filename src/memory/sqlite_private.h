@@ -52,7 +52,9 @@ struct corpus memory_sqlite_corpus(struct store *s);
 /* Columns and tables of a statement, and a row of it. */
 #define MEMORY_ROWS                                                                                \
     "SELECT entry.key, entry.id, id_number, memory_session.id, turn, seq, role, speaker,"          \
-    " created_ms, pinned, edited, compaction, content FROM memory_entry AS entry"                  \
+    " created_ms, pinned, edited, compaction, content,"                                            \
+    " (SELECT imported FROM session WHERE session.id = memory_session.id)"                         \
+    " FROM memory_entry AS entry"                                                                  \
     " CROSS JOIN memory_session ON memory_session.number = entry.session "
 struct memory_row sqlite_row_read(const struct query *q);
 /* Reads the rest of the rows, and ends the query. */

@@ -307,15 +307,19 @@ static bool look_up(struct memories *m, const struct memory_search *search,
 static bool run_search(struct operation_context *c, const void *params, void *result,
                        struct error *e)
 {
-    const struct memory_search *search = params;
+    struct memory_search search = *(const struct memory_search *)params;
     struct memory_found *out = result;
     struct memories *m = c->memories;
     struct memory_scope scope;
     char id[UUID_LEN + 1];
-    if (!memories_work_in(m, search->session, e) || !find_scope(m, search->scope, id, &scope, e))
+    auto_free char *from = NULL;
+    auto_free char *words = search.typing ? sessions_take_from(search.query, &from) : NULL;
+    if (!memories_work_in(m, search.session, e) || !find_scope(m, search.scope, id, &scope, e))
         return false;
-    scope.filter = search->filter;
-    if (!m->store || (look_up(m, search, &scope, &out->hits, e) &&
+    search.query = words ? words : search.query;
+    scope.filter = search.filter;
+    scope.filter.from = from ? from : search.filter.from;
+    if (!m->store || (look_up(m, &search, &scope, &out->hits, e) &&
                       memories_ops(m)->count(m->recall.memory, &scope, &out->total, e)))
         return true;
     memory_hits_release(&out->hits);

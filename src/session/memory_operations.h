@@ -19,7 +19,8 @@ struct memory_search {
     int limit;
     enum memory_order order;
     struct memory_filter filter;
-    bool typing; /* the last word may be the beginning of one */
+    bool typing; /* a person types the query: its last word may be the beginning of one, and
+                    "from:SOURCE" in it is a filter (sessions_take_from()) */
 };
 /* The members of a filter, for the shape of a struct S that has one. */
 #define MEMORY_FILTER(S)                                                                           \
@@ -39,7 +40,13 @@ struct memory_search {
                     .least = 1,                                                                    \
                     .help =                                                                        \
                         "Only of sessions with this working directory: its path, or the last "     \
-                        "part of it.")
+                        "part of it."),                                                            \
+        SHAPE_FIELD("from", STRING, OPTIONAL, SHAPE_AT_TEXT(struct S, filter.from), .least = 1,    \
+                    SHAPE_OPTION("--from AGENT", N_("only what was said to this agent: claude, "   \
+                                                    "codex … or tiro")),                           \
+                    .help =                                                                        \
+                        "Only what was said to this agent: \"claude\", \"codex\" …, or "         \
+                        "\"tiro\".")
 extern const struct shape_names memory_filter_origins;
 
 struct memory_found {

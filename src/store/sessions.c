@@ -58,7 +58,7 @@ static const char list_sql[] =
     " AND (?2 IS NULL OR instr(' ' || labels || ' ', ' ' || ?2 || ' ') > 0)"
     " AND (?3 IS NULL OR (archived_ms IS NOT NULL) = ?3)"
     " AND (?4 IS NULL OR directory = ?4 OR ?4 = '/'"
-    " OR substr(directory, 1, length(?4) + 1) = ?4 || '/') ORDER BY updated_ms DESC, key DESC";
+    " OR substr(directory, 1, length(?4) + 1) = ?4 || '/') AND " SESSIONS_FROM("?5") " ORDER BY updated_ms DESC, key DESC";
 static const char delete_sql[] = "DELETE FROM session WHERE id = ?";
 static const char each_sql[] = "SELECT id FROM session ORDER BY created_ms, key";
 static const char each_unsent_sql[] =
@@ -146,7 +146,29 @@ bool sessions_get(struct store *s, const char *id, struct session_info *out, str
 
 /* ---- listing ---- */
 
-/* `text` NULL: every row matches. An imported session also has the text "imported:SOURCE". */
+char *sessions_take_from(const char *text, char **from)
+{
+    static const char blanks[] = " \t\n", name[] = "from:";
+    struct buf rest = BUF_INIT;
+    bool quoted = false;
+    *from = NULL;
+    for (const char *at = text; *at;) {
+        bool begins = !quoted && (at == text || strchr(blanks, at[-1]));
+        size_t len = begins && strncmp(at, name, strlen(name)) == 0 ? strcspn(at, blanks) : 0;
+        if (len > strlen(name)) {
+            mem_replace(from, mem_strndup(at + strlen(name), len - strlen(name)));
+            at += len;
+            at += strspn(at, blanks);
+            continue;
+        }
+        quoted = quoted != (*at == '"');
+        buf_addch(&rest, *at++);
+    }
+    buf_trim_end(&rest, *from ? blanks : "");
+    return buf_take(&rest);
+}
+
+/* `text` NULL: every row matches. */
 static bool matches(const struct query *q, const char *text)
 {
     static const int columns[] = {AT_title,     AT_last_line, AT_labels,
@@ -156,21 +178,21 @@ static bool matches(const struct query *q, const char *text)
         if (value && *value && utf8_contains_folded(value, text))
             return true;
     }
-    const char *source = (const char *)sqlite3_column_text(q->handle, AT_imported);
-    auto_free char *mark = text && source ? mem_printf("imported:%s", source) : NULL;
-    return !text || (mark && utf8_contains_folded(mark, text));
+    return !text;
 }
 
 bool sessions_list(struct store *s, const struct session_filter *filter, struct session_list *out,
                    int64_t *total, struct error *e)
 {
-    const char *text = or_null(filter->text);
+    auto_free char *from = NULL;
+    auto_free char *rest = filter->text ? sessions_take_from(filter->text, &from) : NULL;
+    const char *text = or_null(rest);
     int64_t count = 0;
     *out = (struct session_list){0};
     struct query q = sql_query(
-        s, e, list_sql, "ttkt", or_null(filter->directory), or_null(filter->label),
+        s, e, list_sql, "ttktt", or_null(filter->directory), or_null(filter->label),
         filter->state == SESSION_ANY ? (int64_t)-1 : (int64_t)(filter->state == SESSION_ARCHIVED),
-        or_null(filter->project));
+        or_null(filter->project), from);
     while (query_next(&q)) {
         if (!matches(&q, text))
             continue;

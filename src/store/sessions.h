@@ -30,14 +30,24 @@ enum session_state { SESSION_ANY, SESSION_LIVE, SESSION_ARCHIVED };
 
 /* Which sessions a listing shows; all zero: every session. */
 struct session_filter {
-    const char *text;  /* is in title (or draft, without a title), directory, model, labels, last
-                          line or "imported:SOURCE", case folded; NULL: any */
+    const char *text;  /* is in title (or draft, without a title), directory, model, labels or last
+                          line, case folded; with "from:SOURCE" in it, see sessions_take_from().
+                          NULL: any */
     const char *label; /* NULL: any */
     const char *directory; /* where the session was begun; NULL: any */
     const char *project;   /* it was begun there or below; NULL: anywhere */
     enum session_state state;
     int limit; /* 0: all */
 };
+
+/* Takes "from:SOURCE" out of what a person typed, where it is a word and not within quotes. *from:
+ * the beginning of the name of a source, "tiro" for sessions that were begun here; NULL: there is
+ * none. The caller frees both. */
+char *sessions_take_from(const char *text, char **from);
+/* An SQL condition for the table session: the parameter is such a beginning, or NULL. */
+#define SESSIONS_FROM(parameter)                                                                   \
+    "(" parameter " IS NULL OR substr(ifnull(session.imported, 'tiro'), 1, length(" parameter      \
+    ")) = " parameter ")"
 
 /* Newest first by updated_ms. System prompts are left out, and drafts of sessions with a title.
  * `total`, if not NULL, is how many match without the limit. */

@@ -286,8 +286,9 @@ static void take_found(struct plain *p, struct operation_answer *a)
         const struct memory_hit *h = &hits->items.items[i];
         auto_free char *passage = memory_hit_passage(h);
         vec_push(&p->found, mem_strdup(h->entry.id));
-        plain_writef(&p->out, "%zu. %.2f %s: %s%s%s%s", i + 1, h->score,
-                     message_row_speaker(&h->entry), h->question ? "> " : "",
+        auto_free char *from = h->entry.from ? mem_printf(" (%s)", h->entry.from) : mem_strdup("");
+        plain_writef(&p->out, "%zu. %.2f %s%s: %s%s%s%s", i + 1, h->score,
+                     message_row_speaker(&h->entry), from, h->question ? "> " : "",
                      h->question ? h->question : "", h->question ? "\n" : "", passage);
     }
     if (hits->badge)

@@ -153,7 +153,7 @@ static void make_text(struct memory_view *p)
     memory_marked_text(&v->text, e->content, marks, STYLE_OVERLAY);
     buf_clear(&line);
     write_why(h, v->figures, &line);
-    pane_add_part(&line, pane_origin_words(e->origin));
+    pane_add_part(&line, e->from ? e->from : pane_origin_words(e->origin));
     styled_addstr(&v->text, "\n\n", STYLE_OVERLAY, 0);
     styled_add(&v->text, line.data, line.len, STYLE_DIM, 0);
 }

@@ -122,15 +122,28 @@ static char *state_text(const struct memory_view *p, bool *warns)
     return NULL;
 }
 
+static bool is_search(const struct memory_view *p)
+{
+    return p->held && p->held[strspn(p->held, " ")] != '\0';
+}
+
+/* Whether the query has more than "from:AGENT": the hits have scores. */
+static bool is_ranked(const struct memory_view *p)
+{
+    const char *at = p->held ? p->held : "";
+    while (*at && (*at == ' ' || strncmp(at, "from:", strlen("from:")) == 0))
+        at += *at == ' ' ? 1 : strcspn(at, " ");
+    return *at != '\0';
+}
+
 /* " / tea garden      12 by date" */
 static void add_query(struct memory_view *p, struct rows *out)
 {
     size_t width = (size_t)p->layout.width, prompt = strlen(" / ");
-    bool searched = p->held && *p->held != '\0';
     AUTO(buf_release) struct buf state = BUF_INIT;
     if (p->slow)
         buf_addstr(&state, _("searching"));
-    else if (searched)
+    else if (is_ranked(p))
         buf_addf(&state, "%zu%s%s", p->hits.items.len,
                  (int)p->hits.items.len >= p->limit ? "+ " : " ",
                  p->order == MEMORY_BY_DATE ? _("by date") : _("by score"));
@@ -230,11 +243,6 @@ static void add_left_out(const struct memory_view *p, struct rows *out, const st
                        look->main == STYLE_SELECTED ? look->main : STYLE_WARNING);
 }
 
-static bool is_search(const struct memory_view *p)
-{
-    return p->held && p->held[strspn(p->held, " ")] != '\0';
-}
-
 /* Row 0 of an entry: score with its bar, speaker, time. The others: its words. */
 static void add_hit(struct memory_view *p, struct rows *out, size_t index, int row,
                     const struct look *look)
@@ -248,7 +256,7 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
                     (size_t)pane_entry_height(p) - 1);
         return;
     }
-    if (is_search(p)) {
+    if (is_ranked(p)) {
         auto_free char *figure = mem_printf("%.2f ", h->score);
         add_whole(out, figure, width, look->main);
         size_t full = h->score >= 1   ? cells
@@ -267,6 +275,10 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
     }
     if (h->entry.pinned) {
         add_whole(out, glyph(GLYPH_PINNED), width, selected ? look->main : STYLE_WARNING);
+        add_whole(out, " ", width, look->main);
+    }
+    if (h->entry.from) {
+        add_whole(out, h->entry.from, width, selected ? look->main : STYLE_NOTE);
         add_whole(out, " ", width, look->main);
     }
     add_left_out(p, out, h, look);
@@ -399,6 +411,8 @@ static const struct hint in_query[] = {
     {ACTION_HELP, NULL, N_("help")},
     {ACTION_COMPLETE, NULL, N_("to the message")},
     {ACTION_NONE, "\"two words\" -word", N_("exact phrase, without word")},
+    {ACTION_NONE, "from:claude",
+     N_("from one agent|only what was said to that agent; from:tiro: here")},
     {ACTION_SEND, NULL, N_("|to the matches")},
     {ACTION_PAGE_DOWN, NULL, N_("|to the matches")}};
 static const struct hint in_list[] = {

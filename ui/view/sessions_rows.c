@@ -49,11 +49,11 @@ struct columns {
     size_t fields[FIELDS];
 };
 
-/* "imported:claude #label #label" */
+/* "from:claude #label #label" */
 static void write_labels(const struct session_info *info, struct buf *out)
 {
     if (info->imported)
-        buf_addf(out, "%simported:%s", out->len > 0 ? " " : "", info->imported);
+        buf_addf(out, "%sfrom:%s", out->len > 0 ? " " : "", info->imported);
     for (const char *at = info->labels; at && *(at += strspn(at, " ")); at += strcspn(at, " "))
         buf_addf(out, "%s#%.*s", out->len > 0 ? " " : "", (int)strcspn(at, " "), at);
 }
