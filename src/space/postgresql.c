@@ -426,6 +426,8 @@ static bool take_line(const struct pg_rows *r, int row, struct space_lines *out)
     int kind = 0;
     while (kind < SPACE_KINDS && strcmp(space_kind_names.words[kind], pg_cell(r, row, 3)) != 0)
         kind++;
+    if (*pg_cell(r, row, 9) == 'y')
+        return false;
     for (int column = 1; column <= 5; column++) {
         const char *text = pg_cell(r, row, column);
         if (!utf8_valid(text, strlen(text)))
@@ -450,22 +452,25 @@ static bool take_line(const struct pg_rows *r, int row, struct space_lines *out)
 }
 
 /* The line of the number `from` without its bytes, and lines behind it: their bodies are added up
- * before any is read, since each may have megabytes. */
+ * before any is read, since each may have megabytes, and one that is too long is not read. */
 static bool read_lines(struct pg *p, int64_t from, size_t most, struct pg_rows *out,
                        struct error *e)
 {
     auto_free char *sql = mem_printf(
         "SELECT CAST(seq AS text) AS number, entry, CAST(version AS text), kind, owner, project, "
-        "CAST(at AS text), key, body FROM (SELECT seq, entry, version, kind, owner, project, at, "
-        "key, body, %d + coalesce(octet_length(key), 0) + coalesce(octet_length(body), 0) AS size, "
-        "sum(%d + coalesce(octet_length(key), 0) + coalesce(octet_length(body), 0)) OVER (ORDER BY "
-        "seq) AS total FROM (SELECT seq, entry, version, kind, owner, project, at, CASE WHEN seq > "
-        "%lld THEN key END AS key, CASE WHEN seq > %lld THEN body END AS body FROM tiro.log WHERE "
-        "space = $1 AND seq >= %lld ORDER BY seq LIMIT %d) AS next) AS sized WHERE total - size < "
-        "%zu ORDER BY seq",
-        LINE_BYTES, LINE_BYTES, (long long)from, (long long)from, (long long)from, PULL_ROWS,
-        most + LINE_BYTES);
-    return pg_ask(p, sql, PG_VALUES(pg_text(p->place->space)), 9, out, e);
+        "CAST(at AS text), key, body, long FROM (SELECT seq, entry, version, kind, owner, project, "
+        "at, key, body, long, %d + coalesce(octet_length(key), 0) + coalesce(octet_length(body), "
+        "0) "
+        "AS size, sum(%d + coalesce(octet_length(key), 0) + coalesce(octet_length(body), 0)) OVER "
+        "(ORDER BY seq) AS total FROM (SELECT seq, entry, version, kind, owner, project, at, "
+        "CASE WHEN seq > %lld AND octet_length(key) <= %d THEN key END AS key, "
+        "CASE WHEN seq > %lld AND octet_length(body) <= %d THEN body END AS body, "
+        "CASE WHEN octet_length(key) > %d OR octet_length(body) > %d THEN 'yes' ELSE 'no' END AS "
+        "long FROM tiro.log WHERE space = $1 AND seq >= %lld ORDER BY seq LIMIT %d) AS next) AS "
+        "sized WHERE total - size < %zu ORDER BY seq",
+        LINE_BYTES, LINE_BYTES, (long long)from, SPACE_KEY_BYTES, (long long)from, SPACE_BODY_BYTES,
+        SPACE_KEY_BYTES, SPACE_BODY_BYTES, (long long)from, PULL_ROWS, most + LINE_BYTES);
+    return pg_ask(p, sql, PG_VALUES(pg_text(p->place->space)), 10, out, e);
 }
 
 static bool postgresql_pull(struct carrier *c, struct buf *cursor, size_t most,
@@ -499,10 +504,13 @@ static bool postgresql_pull(struct carrier *c, struct buf *cursor, size_t most,
             return true;
         }
     }
-    for (; row < rows; row++)
+    size_t bytes = 0; /* as the statement counted them */
+    for (; row < rows; row++) {
+        bytes += LINE_BYTES + pg_length(&r, row, 7) + pg_length(&r, row, 8);
         if (!take_line(&r, row, out))
             ++*skipped;
-    *more = rows == PULL_ROWS || out->bytes >= most;
+    }
+    *more = rows == PULL_ROWS || bytes >= most;
     buf_clear(cursor);
     buf_addf(cursor, "%lld %llx", (long long)pg_number(&r, rows - 1, 0),
              (unsigned long long)identity(&r, rows - 1));
