@@ -234,6 +234,7 @@ SUITE_TESTS = \
 	tests/test_snapshot.c \
 	tests/test_space_keys.c \
 	tests/test_space_carrier.c \
+	tests/test_space_postgresql.c \
 	tests/test_sse.c \
 	tests/test_status.c \
 	tests/test_store.c \
@@ -446,7 +447,8 @@ long-whole:
 	$(LONG_RUN) TEST_WHOLE=1 tests/test_recover
 	$(LONG_RUN) sh -c 'for f in acp_agent child chunk compact_properties config_set doclist engine_serves export_import \
 		flood forgotten history hostile_documents import_hostile journal_compact memory_content memory_crash memory_words migrate \
-		projection rank recall_quality removal separation sessions_screen snapshot tokenizer two_processes; do \
+		projection rank recall_quality removal separation sessions_screen snapshot space_postgresql tokenizer \
+		two_processes; do \
 		TEST_WHOLE=1 tests/suite test_$$f || exit 1; done'
 long-faults:
 	$(LONG_RUN) TEST_WHOLE=1 tests/suite test_store_faults

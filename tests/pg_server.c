@@ -130,7 +130,7 @@ struct pg_server *pg_server_start(void)
                       "--no-instructions", "-E", "UTF8", "--locale=C")))
         give_up("initdb");
     add_settings(s, "postgresql.conf",
-                 "listen_addresses = ''\nfsync = off\nsynchronous_commit = off\n"
+                 "listen_addresses = ''\nfsync = off\n"
                  "full_page_writes = off\nshared_buffers = 32MB\nmax_connections = 60\n"
                  "autovacuum = off\nmax_wal_size = 128MB\n");
     auto_free char *rules = mem_printf("%s/data/pg_hba.conf", s->directory);

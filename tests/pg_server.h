@@ -1,7 +1,8 @@
 /* A PostgreSQL server of the test's own: a directory in memory where there is room, a unix socket
- * in it, no durability. It runs as the user postgres or nobody where the test runs as root, and
- * ends with the test program. The roles anna, ben, carl and locked (password "sesame") may log in,
- * and a superuser called admin. Failures of the machine end the test program with a message. */
+ * in it, no protection against a power failure. It runs as the user postgres or nobody where the
+ * test runs as root, and ends with the test program. The roles anna, ben, carl and locked (password
+ * "sesame") may log in, and a superuser called admin. Failures of the machine end the test program
+ * with a message. */
 #ifndef TESTS_PG_SERVER_H
 #define TESTS_PG_SERVER_H
 
