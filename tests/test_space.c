@@ -254,7 +254,7 @@ static void expect_export(struct replica *r, const char *wanted)
 {
     AUTO(memory_entries_release) struct memory_entries all = {0};
     struct buf text = BUF_INIT;
-    const struct memory_scope scope = {MEMORY_SCOPE_ALL};
+    const struct memory_scope scope = {.kind = MEMORY_SCOPE_ALL};
     memory_check(r->memory->ops->list(r->memory, &scope, 0, -1, &all, &e), &e);
     for (size_t i = all.items.len; i-- > 0;)
         buf_addf(&text, "%s|", all.items.items[i].content);

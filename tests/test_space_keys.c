@@ -897,10 +897,7 @@ TEST(an_invitation_comes_back_as_it_was)
 
 TEST(hostile_invitations_are_refused)
 {
-    static const char *const names[] = {"", "a\nb",
-                                        "\xe2\x80\xae"
-                                        "team",
-                                        "\x1b[2J"};
+    static const char *const names[] = {"", "a\nb", "\xe2\x80\xaeteam", "\x1b[2J"};
     struct error e;
     struct space_invitation read;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
