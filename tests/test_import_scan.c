@@ -417,3 +417,21 @@ TEST(test_own_exports_come_back)
     assert_string_equal(tiro(TEXTS("sessions", "list", "--json")), before);
     assert_non_null(strstr(tiro(TEXTS("import", support_path("own"))), "0 messages"));
 }
+
+/* Also of a store that is not there yet, which it does not make. */
+TEST(test_doctor_tells_of_histories)
+{
+    write_turns(PLACE "a.jsonl", "a", 0, 2);
+    import_case_append(PLACE "a.jsonl", "no JSON\n");
+    const char *before = tiro(TEXTS("doctor"));
+    assert_non_null(strstr(before,
+                           "  Claude Code: 1 file, imported: 0 conversations, 0 messages\n"
+                           "    "));
+    assert_non_null(strstr(before, ".claude/projects\n"));
+    assert_int_not_equal(access(support_path(".local/share/tiro"), F_OK), 0);
+    tiro(TEXTS("import"));
+    assert_non_null(strstr(tiro(TEXTS("doctor")),
+                           "  Claude Code: 1 file, imported: 1 conversation, 4 messages, not "
+                           "understood: 1 line that is no JSON\n"));
+    assert_non_null(strstr(tiro(TEXTS("doctor", "--json")), "\"kinds\":"));
+}

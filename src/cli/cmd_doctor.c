@@ -20,6 +20,7 @@
 #include "session/config_operations.h"
 #include "session/engine.h"
 #include "session/health.h"
+#include "session/import_operations.h"
 #include "session/notice.h"
 
 /* The findings. Examining changes nothing. */
@@ -37,7 +38,8 @@ struct diagnosis {
     bool to_terminal; /* standard output */
     const char *codeset;
     bool utf8;
-    struct orphans orphans;   /* beside the store */
+    struct orphans orphans; /* beside the store */
+    struct import_report histories;
     struct recovery recovery; /* of --recover; copy NULL: none */
 };
 
@@ -69,6 +71,7 @@ static void diagnosis_release(struct diagnosis *d)
     shape_release(operation_engine_info.result, &d->engine);
     health_report_release(&d->store);
     orphans_release(&d->orphans);
+    shape_release(operation_import_list.result, &d->histories);
     health_rescue_release(&d->recovery);
     setup_release(&d->setup);
 }
@@ -108,8 +111,10 @@ static bool take_notice(struct diagnosis *d, const struct notice *n)
 static void diagnosis_complete(struct diagnosis *d)
 {
     const char *term = getenv("TERM");
-    if (d->built)
+    if (d->built) {
         orphans_find(d->store.path, &d->orphans);
+        health_histories(d->store.path, &d->histories);
+    }
 
     /* The engine keeps its store in memory, so that nothing on the disk changes. */
     const struct engine_options wanted = {
@@ -358,6 +363,38 @@ static void add_orphans(const struct diagnosis *d, struct buf *out)
     }
 }
 
+static void add_histories(const struct diagnosis *d, struct buf *out)
+{
+    bool first = true;
+    for (size_t i = 0; i < d->histories.sources.len; i++) {
+        const struct import_counts *c = &d->histories.sources.items[i];
+        if (c->files == 0 && c->conversations == 0)
+            continue;
+        if (first)
+            buf_addf(out, _("histories of other agents ([import] sources = %s):\n"),
+                     config_string(d->setup.config, CONFIG_IMPORT_SOURCES));
+        first = false;
+        buf_addf(out, "  %s: %lld %s", c->label, (long long)c->files,
+                 ngettext("file", "files", (unsigned long)c->files));
+        buf_addf(out, _(", imported: %lld %s, %lld %s"), (long long)c->conversations,
+                 ngettext("conversation", "conversations", (unsigned long)c->conversations),
+                 (long long)c->messages,
+                 ngettext("message", "messages", (unsigned long)c->messages));
+        if (c->failed > 0)
+            buf_addf(out, _(", %lld unreadable"), (long long)c->failed);
+        if (c->kinds) {
+            buf_addstr(out, _(", not understood: "));
+            add_clean(out, c->kinds);
+        }
+        for (const char *at = c->places; at && *at; at += strcspn(at, "\n"), at += *at != '\0') {
+            auto_free char *place = mem_strndup(at, strcspn(at, "\n"));
+            buf_addstr(out, "\n    ");
+            add_clean(out, place);
+        }
+        buf_addch(out, '\n');
+    }
+}
+
 static void diagnosis_print(const struct diagnosis *d)
 {
     AUTO(buf_release) struct buf out = BUF_INIT;
@@ -377,6 +414,7 @@ static void diagnosis_print(const struct diagnosis *d)
     }
     add_store(d, &out);
     add_orphans(d, &out);
+    add_histories(d, &out);
     buf_addstr(&out, _("terminal: "));
     add_clean(&out, d->term ? d->term : _("TERM is not set"));
     buf_addf(&out, "%s\n", d->to_terminal ? "" : _(" (standard output is not a terminal)"));
@@ -447,12 +485,16 @@ static struct json *diagnosis_to_json(const struct diagnosis *d)
         recovery =
             json_pack("{sessions:I events:I entries:I learned:I facts:I lost:I copy:s}",
                       r->sessions, r->events, r->entries, r->learned, r->facts, r->lost, r->copy);
-    return json_pack(
+    struct json *all = json_pack(
         "{version:s well:b configuration:{path:s exists:b problems:o} service:o "
         "store:o recovery:o terminal:{term:s output:b} locale:{codeset:s utf8:b}}",
         d->engine.version, diagnosis_well(d), d->setup.path, d->config_exists,
         setup_problems_json(&d->setup), service, store_json(d), recovery, d->term, d->to_terminal,
         d->codeset, d->utf8);
+    AUTO(json_free_local)
+    struct json *histories = shape_to_json(operation_import_list.result, &d->histories);
+    json_set(all, "histories", json_clone(json_get(histories, "sources")));
+    return all;
 }
 
 /* --- the command --- */

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "import/scan.h"
 #include "index/transcripts.h"
 #include "knowledge/corpora.h"
 #include "knowledge/graph.h"
@@ -355,4 +354,26 @@ const char *orphan_word(enum orphan_kind kind)
 #undef X
     };
     return words[kind];
+}
+
+static bool survey(void *report, struct store *s)
+{
+    struct error e;
+    bool ok = import_survey(s, &(struct import_options){0}, report, &e);
+    if (!ok)
+        import_report_release(report);
+    return ok;
+}
+
+void health_histories(const char *store_path, struct import_report *out)
+{
+    auto_free char *path = store_path ? mem_strdup(store_path) : store_default_path();
+    auto_free char *empty = store_memory_path();
+    struct store *s;
+    struct error e;
+    *out = (struct import_report){0};
+    if (health_visit(path, survey, out) || !store_open(empty, STORE_READ_WRITE, &s, &e))
+        return;
+    (void)survey(out, s);
+    store_close(s);
 }

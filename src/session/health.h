@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "import/scan.h"
 #include "store/health.h"
 
 /* The parts of the database that belong to layers above the store. */
@@ -67,5 +68,9 @@ const char *orphan_word(enum orphan_kind kind); /* "removal" */
  * removes meanwhile are not among them. */
 void orphans_find(const char *store_path, struct orphans *out);
 void orphans_release(struct orphans *o);
+
+/* The histories of other agents, as import/list tells them; without what was imported, if the
+ * database of this path (NULL: the default) cannot be read. Nothing is written. */
+void health_histories(const char *store_path, struct import_report *out);
 
 #endif
