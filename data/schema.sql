@@ -337,7 +337,7 @@ CREATE TABLE space (
     person     TEXT    NOT NULL,            -- who uses it here,
     writer     TEXT    NOT NULL,            -- with this replica
     role       TEXT    NOT NULL,            -- of the person: reader, writer, owner
-    epoch      INTEGER NOT NULL,            -- of its keys; 0: not sealed
+    epoch      INTEGER NOT NULL,            -- of the keys with which the log was read; 0: none
     form       INTEGER NOT NULL,            -- schema of the log (space/carrier.h)
     kinds      INTEGER NOT NULL,            -- kinds of lines that were known when they were read
     lease_days INTEGER NOT NULL,

@@ -170,12 +170,12 @@ static struct space_line sealed_by(const char *machine, const char *text)
     return line;
 }
 
-static enum key_opened opened_by(const char *machine, const struct space_line *line)
+static enum line_opened opened_by(const char *machine, const struct space_line *line)
 {
     struct space_line copy = copy_of(line);
     struct key_ring *r = ring_of(machine);
-    enum key_opened opened = key_ring_open_line(r, &copy);
-    if (opened != KEY_OPENED && opened != KEY_ERASED) { /* as it was */
+    enum line_opened opened = key_ring_open_line(r, &copy);
+    if (opened != LINE_OPENED && opened != LINE_ERASED) { /* as it was */
         assert_int_equal(copy.body.len, line->body.len);
         assert_memory_equal(copy.body.data, line->body.data, line->body.len);
     }
@@ -200,7 +200,7 @@ SEALED(a_sealed_line_opens_as_it_was)
             assert_ok(key_ring_seal(r, &line, &e), e);
             assert_true(line.key.len > 0 && line.body.len >= strlen(texts[i]) + 16);
             assert_true(space_line_fits(&line));
-            assert_int_equal(key_ring_open_line(r, &line), KEY_OPENED);
+            assert_int_equal(key_ring_open_line(r, &line), LINE_OPENED);
             assert_int_equal(line.body.len, strlen(texts[i]));
             assert_string_equal(line.body.data, texts[i]);
             assert_int_equal(line.key.len, 0);
@@ -243,8 +243,8 @@ SEALED(every_flipped_bit_is_refused)
     for (int k = 0; k < 2; k++)
         for (size_t bit = 0; bit < parts[k]->len * 8; bit++) {
             parts[k]->data[bit / 8] ^= (char)(1 << bit % 8);
-            enum key_opened opened = key_ring_open_line(r, &line);
-            if (opened != KEY_FORGED && opened != KEY_MISSING)
+            enum line_opened opened = key_ring_open_line(r, &line);
+            if (opened != LINE_FORGED && opened != LINE_LOCKED)
                 fail_msg("part %d, bit %zu: %d", k, bit, (int)opened);
             parts[k]->data[bit / 8] ^= (char)(1 << bit % 8);
         }
@@ -252,10 +252,10 @@ SEALED(every_flipped_bit_is_refused)
         for (size_t len = 0; len < parts[k]->len; len++) {
             struct space_line copy = copy_of(&line);
             buf_truncate(k == 0 ? &copy.key : &copy.body, len);
-            assert_int_equal(key_ring_open_line(r, &copy), KEY_FORGED);
+            assert_int_equal(key_ring_open_line(r, &copy), LINE_FORGED);
             space_line_release(&copy);
         }
-    assert_int_equal(key_ring_open_line(r, &line), KEY_OPENED);
+    assert_int_equal(key_ring_open_line(r, &line), LINE_OPENED);
     key_ring_close(r);
     space_line_release(&line);
 }
@@ -294,7 +294,7 @@ SEALED(a_line_that_was_moved_is_refused)
             buf_clear(&moved.key);
             buf_clear(&moved.body);
         }
-        if (opened_by("anna", &moved) != KEY_FORGED)
+        if (opened_by("anna", &moved) != LINE_FORGED)
             fail_msg("field %d", field);
         space_line_release(&moved);
     }
@@ -316,16 +316,16 @@ SEALED(a_line_that_its_carrier_emptied_is_known)
     struct space_line line = sealed_by("anna", "x");
     buf_clear(&line.key);
     buf_clear(&line.body);
-    assert_int_equal(opened_by("anna", &line), KEY_ERASED);
+    assert_int_equal(opened_by("anna", &line), LINE_ERASED);
     space_line_release(&line);
     /* A forget is sealed like any other line. */
     line = line_of("anna", "");
     line.kind = SPACE_FORGET;
     struct key_ring *r = ring_of("anna");
     assert_ok(key_ring_seal(r, &line, &e), e);
-    assert_int_equal(opened_by("anna", &line), KEY_OPENED);
+    assert_int_equal(opened_by("anna", &line), LINE_OPENED);
     line.body.data[0] ^= 1;
-    assert_int_equal(opened_by("anna", &line), KEY_FORGED);
+    assert_int_equal(opened_by("anna", &line), LINE_FORGED);
     space_line_release(&line);
     /* A body that would not fit. */
     line = line_of("anna", "");
@@ -344,7 +344,7 @@ SEALED(who_was_invited_gets_the_keys)
     make_space();
     struct space_line old = sealed_by("anna", "the mast is of spruce");
     join("ben", invite("anna", SPACE_WRITER));
-    assert_int_equal(opened_by("ben", &old), KEY_MISSING);
+    assert_int_equal(opened_by("ben", &old), LINE_LOCKED);
     struct key_ring *r = ring_of("ben");
     struct space_line line = line_of("ben", "x");
     assert_err(key_ring_seal(r, &line, &e), e, ERR_FORBIDDEN);
@@ -356,9 +356,9 @@ SEALED(who_was_invited_gets_the_keys)
     assert_int_equal(anna.newcomers, 1);
     assert_int_equal(anna.waiting, 0);
     assert_true(tend("ben").admitted);
-    assert_int_equal(opened_by("ben", &old), KEY_OPENED);
+    assert_int_equal(opened_by("ben", &old), LINE_OPENED);
     line = sealed_by("ben", "the sail is red");
-    assert_int_equal(opened_by("anna", &line), KEY_OPENED);
+    assert_int_equal(opened_by("anna", &line), LINE_OPENED);
     assert_string_equal(line.project, old.project);
     space_line_release(&line);
     space_line_release(&old);
@@ -373,18 +373,18 @@ SEALED(who_leaves_keeps_the_old_and_cannot_open_the_new)
     struct space_line old = sealed_by("anna", "old");
     rotate("anna", "eve");
     struct space_line new = sealed_by("anna", "new");
-    assert_int_equal(opened_by("ben", &new), KEY_MISSING); /* until he looks */
+    assert_int_equal(opened_by("ben", &new), LINE_LOCKED); /* until he looks */
     assert_true(tend("ben").admitted);
     assert_true(tend("eve").removed);
-    assert_int_equal(opened_by("ben", &new), KEY_OPENED);
-    assert_int_equal(opened_by("ben", &old), KEY_OPENED);
-    assert_int_equal(opened_by("eve", &old), KEY_OPENED);
-    assert_int_equal(opened_by("eve", &new), KEY_MISSING);
+    assert_int_equal(opened_by("ben", &new), LINE_OPENED);
+    assert_int_equal(opened_by("ben", &old), LINE_OPENED);
+    assert_int_equal(opened_by("eve", &old), LINE_OPENED);
+    assert_int_equal(opened_by("eve", &new), LINE_LOCKED);
     assert_string_equal(new.project, old.project);
     /* She cannot bring herself back, but may be invited again. */
     assert_int_equal(tend("anna").waiting, 0);
     bring("anna", "eve", SPACE_READER);
-    assert_int_equal(opened_by("eve", &new), KEY_OPENED);
+    assert_int_equal(opened_by("eve", &new), LINE_OPENED);
     space_line_release(&old);
     space_line_release(&new);
 }
@@ -446,8 +446,8 @@ SEALED(an_operator_cannot_admit_himself)
     rotate("anna", NULL);
     struct space_line new = sealed_by("anna", "secret");
     assert_false(tend_at("operator", "ben", clock_wall_ms()).admitted);
-    assert_int_equal(opened_by("operator", &new), KEY_MISSING);
-    assert_int_equal(opened_by("operator", &line), KEY_MISSING);
+    assert_int_equal(opened_by("operator", &new), LINE_LOCKED);
+    assert_int_equal(opened_by("operator", &line), LINE_LOCKED);
     /* Ben's row under another name. */
     changed = *ben;
     changed.person = own->person;
@@ -477,8 +477,8 @@ SEALED(an_operator_cannot_plant_a_key)
     put(ben);
     assert_true(tend("ben").admitted);
     struct space_line line = sealed_by("ben", "secret");
-    assert_int_equal(opened_by("operator", &line), KEY_MISSING);
-    assert_int_equal(opened_by("eve", &line), KEY_OPENED);
+    assert_int_equal(opened_by("operator", &line), LINE_LOCKED);
+    assert_int_equal(opened_by("eve", &line), LINE_OPENED);
     space_line_release(&line);
     space_member_release(&planted);
     space_members_release(&all);
@@ -534,7 +534,7 @@ SEALED(a_row_from_before_the_departure_is_not_believed)
     rotate("anna", NULL);
     tend("eve");
     struct space_line line = sealed_by("anna", "new");
-    assert_int_equal(opened_by("eve", &line), KEY_MISSING);
+    assert_int_equal(opened_by("eve", &line), LINE_LOCKED);
     space_line_release(&line);
     space_members_release(&all);
 }
@@ -614,8 +614,8 @@ SEALED(a_second_owner_goes_on_when_the_first_is_removed)
     assert_true(tend("ben").admitted);
     assert_true(tend("anna").removed);
     struct space_line line = sealed_by("olga", "new");
-    assert_int_equal(opened_by("ben", &line), KEY_OPENED);
-    assert_int_equal(opened_by("anna", &line), KEY_MISSING);
+    assert_int_equal(opened_by("ben", &line), LINE_OPENED);
+    assert_int_equal(opened_by("anna", &line), LINE_LOCKED);
     space_line_release(&line);
     bring("olga", "eve", SPACE_WRITER);
 }
@@ -649,12 +649,12 @@ SEALED(two_owners_who_rotate_at_once_come_together)
         tend("olga");
     }
     struct space_line line = sealed_by("anna", "new");
-    assert_int_equal(opened_by("olga", &line), KEY_OPENED);
-    assert_int_equal(opened_by("anna", &by_olga), KEY_OPENED);
+    assert_int_equal(opened_by("olga", &line), LINE_OPENED);
+    assert_int_equal(opened_by("anna", &by_olga), LINE_OPENED);
     tend("eve");
     tend("ben");
-    assert_int_equal(opened_by("eve", &line), KEY_MISSING);
-    assert_int_equal(opened_by("ben", &line), KEY_MISSING);
+    assert_int_equal(opened_by("eve", &line), LINE_LOCKED);
+    assert_int_equal(opened_by("ben", &line), LINE_LOCKED);
     space_line_release(&line);
     space_line_release(&by_anna);
     space_line_release(&by_olga);
@@ -669,7 +669,7 @@ SEALED(a_second_machine_has_a_key_of_its_own)
     assert_int_equal(tend("anna").newcomers, 1);
     assert_true(tend_at("laptop", "anna", clock_wall_ms()).admitted);
     struct space_line line = sealed_by("anna", "x");
-    assert_int_equal(opened_by("laptop", &line), KEY_OPENED);
+    assert_int_equal(opened_by("laptop", &line), LINE_OPENED);
     space_line_release(&line);
     struct space_members all = members_of("anna");
     assert_int_equal(all.items.len, 1);
@@ -723,9 +723,9 @@ SEALED(a_departure_that_was_cut_is_finished_later)
         assert_false(tend("anna").unfinished);
         assert_true(tend("ben").admitted);
         struct space_line line = sealed_by("anna", "new");
-        assert_int_equal(opened_by("ben", &line), KEY_OPENED);
+        assert_int_equal(opened_by("ben", &line), LINE_OPENED);
         assert_true(tend("eve").removed);
-        assert_int_equal(opened_by("eve", &line), KEY_MISSING);
+        assert_int_equal(opened_by("eve", &line), LINE_LOCKED);
         space_line_release(&line);
     }
 }
@@ -798,7 +798,7 @@ SEALED(a_lost_ring_is_replaced_by_a_new_invitation)
     on("ben");
     assert_ok(key_ring_erase(SPACE, &e), e);
     bring("anna", "ben", SPACE_WRITER);
-    assert_int_equal(opened_by("ben", &line), KEY_OPENED);
+    assert_int_equal(opened_by("ben", &line), LINE_OPENED);
     space_line_release(&line);
 }
 

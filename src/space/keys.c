@@ -590,18 +590,18 @@ static const struct ring_key *key_named(const struct key_ring *r, const unsigned
     return NULL;
 }
 
-enum key_opened key_ring_open_line(const struct key_ring *r, struct space_line *line)
+enum line_opened key_ring_open_line(const struct key_ring *r, struct space_line *line)
 {
     AUTO(buf_release) struct buf bound = BUF_INIT;
     const unsigned char *head = (const unsigned char *)line->key.data;
     unsigned char body_key[32];
     if (line->key.len == 0 && line->body.len == 0 && line->kind != SPACE_FORGET)
-        return KEY_ERASED;
+        return LINE_ERASED;
     if (line->key.len != LINE_KEY || head[0] != LINE_FORMAT || line->body.len < 9 + TAG)
-        return KEY_FORGED;
+        return LINE_FORGED;
     const struct ring_key *key = key_named(r, head);
     if (!key)
-        return KEY_MISSING;
+        return LINE_LOCKED;
     bound_of(r, line, &bound);
     size_t len = line->body.len - TAG;
     auto_free unsigned char *plain = mem_alloc(len);
@@ -611,17 +611,17 @@ enum key_opened key_ring_open_line(const struct key_ring *r, struct space_line *
     mem_wipe(body_key, sizeof body_key);
     int64_t named = ok ? get_number(plain + 1) : -1;
     if (named < 0 || (size_t)named > len - 9)
-        return KEY_FORGED;
+        return LINE_FORGED;
     auto_free char *project = plain[0] ? mem_strndup((char *)plain + 9, (size_t)named) : NULL;
     auto_free char *hashed = key_ring_project(r, project);
     if (strcmp(hashed ? hashed : "", line->project ? line->project : "") != 0)
-        return KEY_FORGED; /* a member wrote it so */
+        return LINE_FORGED; /* a member wrote it so */
     mem_replace(&line->project, project);
     project = NULL;
     buf_clear(&line->key);
     buf_clear(&line->body);
     buf_add(&line->body, plain + 9 + named, len - 9 - (size_t)named);
-    return KEY_OPENED;
+    return LINE_OPENED;
 }
 
 /* ---- words of public_key ---- */
@@ -905,11 +905,11 @@ bool key_ring_seal(const struct key_ring *r, struct space_line *line, struct err
     return lacks(e);
 }
 
-enum key_opened key_ring_open_line(const struct key_ring *r, struct space_line *line)
+enum line_opened key_ring_open_line(const struct key_ring *r, struct space_line *line)
 {
     (void)r;
     (void)line;
-    return KEY_MISSING;
+    return LINE_LOCKED;
 }
 
 char *key_ring_project(const struct key_ring *r, const char *project)

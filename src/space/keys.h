@@ -49,14 +49,14 @@ bool key_ring_owns(const struct key_ring *r);     /* whether this machine may ad
  * too long. */
 bool key_ring_seal(const struct key_ring *r, struct space_line *line, struct error *e);
 
-enum key_opened {
-    KEY_OPENED,  /* body and project are plain */
-    KEY_ERASED,  /* the line was emptied by its carrier */
-    KEY_MISSING, /* of an epoch that this ring does not know (yet): keep the line, try again later
+enum line_opened {
+    LINE_OPENED,  /* body and project are plain */
+    LINE_ERASED,  /* the line was emptied by its carrier */
+    LINE_LOCKED, /* of an epoch that this ring does not know (yet): keep the line, try again later
                   */
-    KEY_FORGED   /* damaged, forged or moved; the line is as it was */
+    LINE_FORGED   /* damaged, forged or moved; the line is as it was */
 };
-enum key_opened key_ring_open_line(const struct key_ring *r, struct space_line *line);
+enum line_opened key_ring_open_line(const struct key_ring *r, struct space_line *line);
 
 /* What `project` of a sealed line is for this project; the caller frees. */
 char *key_ring_project(const struct key_ring *r, const char *project);
@@ -73,7 +73,7 @@ struct key_tended {
 
 /* Reads the members and does what there is to do: asks for the keys, takes those that an owner gave
  * to this machine; as an owner, admits newcomers that prove an invitation, and gives new keys to
- * the members. For each pull (or each minute); lines that were MISSING are tried again after it.
+ * the members. For each pull (or each minute); lines that were LOCKED are tried again after it.
  * Does nothing while another process of this machine is at it. */
 bool key_ring_tend(struct key_ring *r, struct carrier *c, const char *person, int64_t now_ms,
                    struct key_tended *out, struct error *e);

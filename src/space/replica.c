@@ -342,7 +342,8 @@ bool space_send(struct store *s, const struct space *space, struct carrier *c, b
     VEC(const char *) forgotten = {0};
     int64_t last = 0;
     *more = false;
-    if (space->role == SPACE_READER || space->form > SPACE_SCHEMA)
+    if (space->role == SPACE_READER || space->form > SPACE_SCHEMA ||
+        (space->ring && key_ring_epoch(space->ring) == 0))
         return true;
     struct query q = sql_query(s, e,
                                "SELECT id, version, kind, at, project, body, number FROM"
@@ -366,9 +367,12 @@ bool space_send(struct store *s, const struct space *space, struct carrier *c, b
         *more = lines.bytes >= SEND_BYTES || lines.items.len >= SEND_LINES;
     }
     bool ok = query_end(&q);
-    for (size_t i = 0; i < lines.items.len; i++)
-        if (lines.items.items[i].kind == SPACE_FORGET)
-            vec_push(&forgotten, lines.items.items[i].entry);
+    for (size_t i = 0; i < lines.items.len; i++) {
+        struct space_line *line = &lines.items.items[i];
+        if (line->kind == SPACE_FORGET)
+            vec_push(&forgotten, line->entry);
+        ok = ok && (!space->ring || key_ring_seal(space->ring, line, e));
+    }
     /* The bodies go after the line that tells why. If this stops in between, both are repeated. */
     ok = ok && (lines.items.len == 0 ||
                 (c->ops->push(c, lines.items.items, lines.items.len, e) &&
@@ -451,6 +455,10 @@ static bool receive_forget(struct receiving *r, const struct space_line *line, s
         r->news->applied += here;
         if (here)
             note_session(&r->shrunk, o.session);
+        ok = ok && sql_exec(r->store, e, /* the object may be what a session is */
+                            "DELETE FROM space_session WHERE space = ?1 AND session = ?2"
+                            " AND owner = ?3",
+                            "itt", r->space->number, line->entry, line->owner);
     }
     object_release(&o);
     return ok;
@@ -562,20 +570,29 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
     AUTO(buf_release) struct buf cursor = BUF_INIT;
     struct receiving r = {.store = s, .memory = m, .space = space, .news = news};
     bool began;
-    /* A newer program knows kinds that this cursor has passed over. */
-    if (space->kinds >= SPACE_KINDS)
+    /* A newer program knows kinds that this cursor has passed over, a newer ring has keys of sealed
+     * lines behind it. */
+    int64_t epoch = space->ring ? key_ring_epoch(space->ring) : space->epoch;
+    bool anew = space->kinds < SPACE_KINDS || epoch != space->epoch;
+    if (!anew)
         buf_addstr(&cursor, space->cursor);
     if (!c->ops->pull(c, &cursor, RECEIVE_BYTES, &lines, more, &news->skipped, e))
         return false;
     news->lines += (int64_t)lines.items.len;
-    if (lines.items.len == 0 && strcmp(cursor.data, space->cursor) == 0 &&
-        space->kinds >= SPACE_KINDS)
+    if (lines.anew && !space_send_again(s, space, e))
+        return false;
+    if (lines.items.len == 0 && strcmp(cursor.data, space->cursor) == 0 && !anew)
         return true;
     if (!store_enter(s, &began, e))
         return false;
     bool ok = true;
     for (size_t i = 0; i < lines.items.len && ok; i++) {
-        const struct space_line *line = &lines.items.items[i];
+        struct space_line *line = &lines.items.items[i];
+        enum line_opened opened = space->ring ? key_ring_open_line(space->ring, line) : LINE_OPENED;
+        news->sealed += opened == LINE_LOCKED;
+        news->skipped += opened == LINE_FORGED;
+        if (opened != LINE_OPENED)
+            continue;
         ok = line->kind == SPACE_ENTRY    ? receive_entry(&r, line, e)
              : line->kind == SPACE_FORGET ? receive_forget(&r, line, e)
              : line->kind == SPACE_SHARE  ? receive_share(&r, line, e)
@@ -594,5 +611,6 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
         return false;
     mem_replace(&space->cursor, buf_take(&cursor));
     space->kinds = SPACE_KINDS;
+    space->epoch = epoch;
     return true;
 }

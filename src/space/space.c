@@ -19,6 +19,7 @@ void space_release(struct space *s)
     free(s->writer);
     free(s->command);
     free(s->cursor);
+    key_ring_close(s->ring);
     *s = (struct space){0};
 }
 
@@ -68,6 +69,12 @@ bool spaces_read(struct store *s, struct spaces *out, struct error *e)
     return ok;
 }
 
+bool spaces_any(struct store *s)
+{
+    bool any = false;
+    return sql_any(s, &any, NULL, "SELECT 1 FROM space", "") && any;
+}
+
 bool space_find(struct store *s, const char *name, struct space *out, struct error *e)
 {
     AUTO(spaces_release) struct spaces all = {0};
@@ -115,8 +122,26 @@ bool space_connect(const struct space *space, const struct wakeup *wakeup, struc
                                         .space = space->id,
                                         .person = space->person,
                                         .writer = space->writer,
+                                        .password_command = space->command,
                                         .wakeup = wakeup};
     return carrier_open(&place, out, e);
+}
+
+/* The ring of a sealed space is read anew: another process may have changed it. */
+static bool refresh_ring(struct space *space, struct carrier *c, struct error *e)
+{
+    struct key_tended tended = {0};
+    key_ring_close(space->ring);
+    space->ring = NULL;
+    if (!key_ring_exists(space->id))
+        return true;
+    if (!key_ring_open(space->id, &space->ring, e) ||
+        !key_ring_tend(space->ring, c, space->person, clock_wall_ms(), &tended, e))
+        return false;
+    return !tended.removed ||
+           err_set(e, ERR_FORBIDDEN,
+                   "an owner has ended the membership of this machine in the space %.60s",
+                   space->name);
 }
 
 bool space_refresh(struct store *s, struct space *space, struct carrier *c, struct error *e)
@@ -146,18 +171,55 @@ bool space_refresh(struct store *s, struct space *space, struct carrier *c, stru
     if (ok && me) {
         space->role = me->role;
         space->form = facts.schema;
-        space->epoch = facts.epoch;
         space->lease_days = facts.lease_days;
         ok = sql_exec(s, e,
-                      "UPDATE space SET role = ?2, form = ?3, epoch = ?4, lease_days = ?5"
-                      " WHERE number = ?1",
-                      "itiii", space->number, space_role_names.words[me->role],
-                      (int64_t)facts.schema, facts.epoch, (int64_t)facts.lease_days);
+                      "UPDATE space SET role = ?2, form = ?3, lease_days = ?4 WHERE number = ?1",
+                      "itii", space->number, space_role_names.words[me->role],
+                      (int64_t)facts.schema, (int64_t)facts.lease_days);
     }
-    return store_leave(s, began, ok, e) &&
-           (me || err_set(e, ERR_FORBIDDEN,
-                          "%.60s is no member of the space %.60s; ask one of its owners",
-                          space->person, space->name));
+    if (!store_leave(s, began, ok, e))
+        return false;
+    if (!me)
+        return err_set(e, ERR_FORBIDDEN,
+                       "%.60s is no member of the space %.60s; ask one of its owners",
+                       space->person, space->name);
+    return refresh_ring(space, c, e);
+}
+
+bool space_note_read(struct store *s, struct space *space, struct carrier *c, struct error *e)
+{
+    enum { NOTE_EVERY_MS = 60 * 1000 };
+    int64_t now = clock_wall_ms();
+    if (now - space->read_ms < NOTE_EVERY_MS && now >= space->read_ms)
+        return true;
+    space->read_ms = now;
+    return c->ops->note_seen(c, now, e) &&
+           sql_exec(s, e, "UPDATE space SET read_ms = ?2 WHERE number = ?1", "ii", space->number,
+                    now);
+}
+
+bool space_send_again(struct store *s, const struct space *space, struct error *e)
+{
+    bool began;
+    return store_enter(s, &began, e) &&
+           store_leave(
+               s, began,
+               sql_exec(s, e,
+                        "INSERT INTO space_outbox (space, version, kind, at, id) SELECT space,"
+                        " version, 3, ?2, id FROM space_object WHERE space = ?1 AND kind = 0"
+                        " AND state = 1",
+                        "ii", space->number, clock_wall_ms()) &&
+                   sql_exec(s, e,
+                            "INSERT OR IGNORE INTO space_changed (kind, id) SELECT kind, id FROM"
+                            " space_object WHERE space = ?1 AND kind = 0 AND state = 0"
+                            " AND owner = ?2",
+                            "it", space->number, space->person) &&
+                   /* they look like changed ones */
+                   sql_exec(s, e,
+                            "UPDATE space_object SET digest = 0 WHERE space = ?1 AND state = 0"
+                            " AND owner = ?2",
+                            "it", space->number, space->person),
+               e);
 }
 
 bool space_state(struct store *s, const struct space *space, struct space_state *out,
@@ -175,7 +237,8 @@ bool space_state(struct store *s, const struct space *space, struct space_state 
            sql_number(s, &out->waiting, e, "SELECT count(*) FROM space_outbox WHERE space = ?", "i",
                       space->number) &&
            sql_number(s, &out->waiting_since_ms, e,
-                      "SELECT min(at) FROM space_outbox WHERE space = ?", "i", space->number) &&
+                      "SELECT ifnull(min(at), 0) FROM space_outbox WHERE space = ?", "i",
+                      space->number) &&
            sql_number(s, &out->unlooked, e, "SELECT count(*) FROM space_changed", "");
 }
 
@@ -333,23 +396,23 @@ static bool take_back(struct store *s, const struct space *space, const char *se
                       int64_t *entries, struct error *e)
 {
     int64_t now = clock_wall_ms();
-    bool ok =
-        sql_exec(s, e,
-                 "DELETE FROM space_outbox WHERE space = ?1 AND kind <> 3 AND id IN (SELECT id"
-                 " FROM space_object WHERE session = ?2 AND space = ?1 AND author = ?3)",
-                 "itt", space->number, session_id, space->person) &&
-        sql_exec(
-            s, e,
-            "INSERT INTO space_outbox (space, version, kind, at, id) SELECT space, version + 1,"
-            " 3, ?4, id FROM space_object WHERE session = ?2 AND space = ?1 AND author = ?3"
-            " AND state = 0",
-            "itti", space->number, session_id, space->person, now);
-    if (ok)
-        *entries += sqlite3_changes(s->db);
-    return ok && sql_exec(s, e,
-                          "UPDATE space_object SET state = 1, version = version + 1"
-                          " WHERE session = ?2 AND space = ?1 AND author = ?3 AND state = 0",
-                          "itt", space->number, session_id, space->person);
+    return sql_exec(s, e,
+                    "DELETE FROM space_outbox WHERE space = ?1 AND kind <> 3 AND id IN (SELECT id"
+                    " FROM space_object WHERE session = ?2 AND space = ?1 AND author = ?3)",
+                    "itt", space->number, session_id, space->person) &&
+           sql_number(s, entries, e,
+                      "SELECT ?4 + count(*) FROM space_object WHERE session = ?2 AND space = ?1"
+                      " AND author = ?3 AND state = 0 AND kind = 0",
+                      "itti", space->number, session_id, space->person, *entries) &&
+           sql_exec(s, e,
+                    "INSERT INTO space_outbox (space, version, kind, at, id) SELECT space,"
+                    " version + 1, 3, ?4, id FROM space_object WHERE session = ?2 AND space = ?1"
+                    " AND author = ?3 AND state = 0",
+                    "itti", space->number, session_id, space->person, now) &&
+           sql_exec(s, e,
+                    "UPDATE space_object SET state = 1, version = version + 1"
+                    " WHERE session = ?2 AND space = ?1 AND author = ?3 AND state = 0",
+                    "itt", space->number, session_id, space->person);
 }
 
 bool space_share(struct store *s, const struct space *space, const char *kind, const char *what,
@@ -390,25 +453,53 @@ bool space_share(struct store *s, const struct space *space, const char *kind, c
 
 /* ---- leaving ---- */
 
-bool space_leave(struct store *s, struct memory *m, const struct space *space, bool erase,
-                 struct error *e)
+/* Removes what others wrote from memory. The space knows nothing of it from then on. */
+static bool erase_foreign(struct store *s, struct memory *m, const struct space *space,
+                          struct error *e)
 {
     struct text_list foreign = {0};
-    bool began;
-    if (!store_enter(s, &began, e))
-        return false;
     struct query q = sql_query(s, e,
                                "SELECT id FROM space_object WHERE space = ?1 AND kind = 0"
                                " AND state = 0 AND author <> ?2 AND id IN"
                                " (SELECT id FROM memory_entry)",
                                "it", space->number, space->person);
-    bool ok = query_texts(&q, &foreign) &&
-              sql_exec(s, e, "DELETE FROM space WHERE number = ?", "i", space->number);
-    if (ok && erase && foreign.items.len > 0)
-        ok =
-            m->ops->forget(m, (const char *const *)foreign.items.items, foreign.items.len, NULL, e);
-    ok = ok &&
-         sql_exec(s, e, "DELETE FROM space_changed WHERE NOT EXISTS (SELECT 1 FROM space)", "");
+    bool ok =
+        query_texts(&q, &foreign) &&
+        sql_exec(s, e, "DELETE FROM space_object WHERE space = ?1 AND author <> ?2 AND state = 0",
+                 "it", space->number, space->person) &&
+        (foreign.items.len == 0 ||
+         m->ops->forget(m, (const char *const *)foreign.items.items, foreign.items.len, NULL, e));
     vec_free_each(&foreign.items);
+    return ok && sql_exec(s, e, "DELETE FROM space_session WHERE space = ?", "i", space->number);
+}
+
+bool space_expire(struct store *s, struct memory *m, struct space *space, struct error *e)
+{
+    const int64_t lease_ms = (int64_t)space->lease_days * 24 * 60 * 60 * 1000;
+    bool began;
+    if (lease_ms == 0 || space->read_ms == 0 || clock_wall_ms() - space->read_ms <= lease_ms)
+        return true;
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok = erase_foreign(s, m, space, e) &&
+              sql_exec(s, e, "UPDATE space SET cursor = '', read_ms = 0 WHERE number = ?", "i",
+                       space->number);
+    if (!store_leave(s, began, ok, e))
+        return false;
+    mem_replace(&space->cursor, mem_strdup(""));
+    space->read_ms = 0;
+    return true;
+}
+
+bool space_leave(struct store *s, struct memory *m, const struct space *space, bool erase,
+                 struct error *e)
+{
+    bool began;
+    if (!store_enter(s, &began, e))
+        return false;
+    bool ok =
+        (!erase || erase_foreign(s, m, space, e)) &&
+        sql_exec(s, e, "DELETE FROM space WHERE number = ?", "i", space->number) &&
+        sql_exec(s, e, "DELETE FROM space_changed WHERE NOT EXISTS (SELECT 1 FROM space)", "");
     return store_leave(s, began, ok, e);
 }

@@ -15,6 +15,7 @@
 
 #include "memory/memory.h"
 #include "space/carrier.h"
+#include "space/keys.h"
 #include "store/store.h"
 
 /* ---- the spaces of this machine ---- */
@@ -24,12 +25,13 @@ struct space {
     char *name, *id, *url;
     char *person, *writer;
     enum space_role role;
-    int64_t epoch;   /* of its keys; 0: not sealed */
-    int form;        /* of its log; above SPACE_SCHEMA: this program only reads it */
-    int64_t kinds;   /* kinds of lines that were known when the log was read */
-    int lease_days;  /* 0: none */
-    int64_t read_ms; /* when the log was last read to its end; 0: never */
-    char *command;   /* prints the password; NULL: none */
+    struct key_ring *ring; /* of a sealed space, once space_refresh() has opened it; else NULL */
+    int64_t epoch;         /* of the keys with which the log was read; 0: none */
+    int form;              /* of its log; above SPACE_SCHEMA: this program only reads it */
+    int64_t kinds;         /* kinds of lines that were known when the log was read */
+    int lease_days;        /* 0: none */
+    int64_t read_ms;       /* when the log was last read to its end; 0: never */
+    char *command;         /* prints the password; NULL: none */
     char *cursor;
 };
 struct spaces {
@@ -39,6 +41,7 @@ void space_release(struct space *s);
 void spaces_release(struct spaces *s);
 
 bool spaces_read(struct store *s, struct spaces *out, struct error *e); /* by name */
+bool spaces_any(struct store *s); /* false also when the store cannot tell */
 /* By name; NULL: the only one. USAGE when there is none, or several. */
 bool space_find(struct store *s, const char *name, struct space *out, struct error *e);
 /* Sets space->number. USAGE for a name or a space that is there already. */
@@ -46,6 +49,9 @@ bool space_add(struct store *s, struct space *space, struct error *e);
 /* Ends the membership of this machine. `erase`: what others wrote goes, too. */
 bool space_leave(struct store *s, struct memory *m, const struct space *space, bool erase,
                  struct error *e);
+/* Erases what others wrote when this replica could not read the log for lease_days. It comes again
+ * when the log is reached. */
+bool space_expire(struct store *s, struct memory *m, struct space *space, struct error *e);
 
 /* ---- what is shared ---- */
 
@@ -86,8 +92,15 @@ struct space_news {
 bool space_receive(struct store *s, struct memory *m, struct space *space, struct carrier *c,
                    bool *more, struct space_news *news, struct error *e);
 
-/* Reads facts and members, and updates the row of the space. FORBIDDEN when the person is no
- * member (any more). */
+/* Notes, here and in the log, that this replica has read the log to its end. */
+bool space_note_read(struct store *s, struct space *space, struct carrier *c, struct error *e);
+
+/* After the log was replaced by an older copy: puts everything that this person wrote into the
+ * outbox again, and a forget for everything that was forgotten. */
+bool space_send_again(struct store *s, const struct space *space, struct error *e);
+
+/* Reads facts and members, updates the row of the space, and opens the ring of a sealed space and
+ * does what its members wait for. FORBIDDEN when the person is no member (any more). */
 bool space_refresh(struct store *s, struct space *space, struct carrier *c, struct error *e);
 
 /* A carrier for the space; the texts of `space` are borrowed until it is closed. */
