@@ -120,6 +120,10 @@ static const struct shape learned_shape =
                           "Number of items of the project and the user that wait for a decision."),
              OPTIONAL_ROW("proposed", flag, "A model proposed some of them just now."));
 
+static const struct shape space_shape = SHAPE_OF(
+    "space", struct notice, OPTIONAL_ROW("space", text, "Its name on this machine."),
+    REQUIRED_ROW("waiting", number, "Lines that are not sent since a minute; 0: none any more."));
+
 static const struct shape offer_shape = SHAPE_OF(
     "memory_offer", struct notice,
     REQUIRED_ROW("sessions", number,
@@ -178,6 +182,8 @@ const struct notification *notification_of(enum notice_type type)
                                   &chore_shape},
         [NOTICE_IMPORT_STATE] = {"import/progress", "Progress of import/run, some times a second.",
                                  &import_shape},
+        [NOTICE_SPACE_STATE] = {"space/waiting", "Lines for a shared space wait for long.",
+                                &space_shape},
     };
     return &rows[type];
 }

@@ -19,6 +19,7 @@
 #include "session/capability.h"
 #include "session/conversation_private.h"
 #include "session/memory_sink.h"
+#include "space/space.h"
 #include "store/language.h"
 #include "store/sessions.h"
 
@@ -482,6 +483,8 @@ void conversation_look_back(struct conversation *c)
     struct error e;
     bool due = false;
     int64_t wait_ms;
+    if (c->engine->memory && spaces_any(c->store))
+        space_desk_work(c->engine->space_desk);
     if (!c->engine->memory || !memory_follow_is_on(c->config))
         return;
     if (!memory_follow_wait(&f, &due, &wait_ms, &e))

@@ -201,6 +201,7 @@ struct engine *engine_make(const struct engine_options *options)
     s->corpora_desk = corpora_desk_new(s->config, s->lasting, s->notices);
     s->import_desk =
         import_desk_new(s->config, s->lasting, s->desk, s->memory, options->serves, s->notices);
+    s->space_desk = space_desk_new(s->config, s->lasting, s->root, s->desk, s->notices);
     pthread_mutex_init(&s->lock, NULL);
     if (!options->serves)
         s->front = conversation_new(s);
@@ -241,6 +242,7 @@ void engine_free(struct engine *s)
 
     desk_release(&s->reader);
     import_desk_free(s->import_desk);
+    space_desk_free(s->space_desk);
     memory_desk_free(s->desk);
     extractor_free(s->extractor);
     corpora_desk_free(s->corpora_desk);
@@ -329,6 +331,9 @@ uint64_t engine_start(struct engine *s, const struct operation *o, const void *p
     case OPERATION_IMPORT:
         desk_start((struct desk *)s->import_desk, r);
         break;
+    case OPERATION_SPACE:
+        desk_start((struct desk *)s->space_desk, r);
+        break;
     case OPERATION_CONVERSATION:
         pthread_mutex_lock(&s->lock);
         sent = s->options.serves ? serve(s, r, &e) : ask_front(s, r, &e);
@@ -349,4 +354,5 @@ void engine_withdraw(struct engine *s, uint64_t id)
     desk_withdraw((struct desk *)s->desk, id);
     desk_withdraw((struct desk *)s->corpora_desk, id);
     desk_withdraw((struct desk *)s->import_desk, id);
+    desk_withdraw((struct desk *)s->space_desk, id);
 }

@@ -10,6 +10,7 @@
 #include "session/engine.h"
 #include "session/extractor.h"
 #include "session/import_desk.h"
+#include "session/space_desk.h"
 #include "session/memory_desk.h"
 
 struct conversation;
@@ -49,6 +50,7 @@ struct engine {
     struct extractor *extractor; /* NULL: nothing is proposed */
     struct corpora_desk *corpora_desk;
     struct import_desk *import_desk;
+    struct space_desk *space_desk;
 
     pthread_mutex_t lock; /* over the rest, and the seats */
     VEC(struct seat *) seats;

@@ -44,6 +44,8 @@ libtiro_a_SOURCES += \
 	src/session/operation.c src/session/operation.h \
 	src/session/permission_operations.c \
 	src/session/skill_operations.c \
+	src/session/space_desk.c src/session/space_desk.h \
+	src/session/space_operations.c src/session/space_operations.h \
 	src/session/plugin_operations.c src/session/plugin_operations.h \
 	src/session/projection.c src/session/projection.h \
 	src/session/session_operations.c src/session/session_operations.h

@@ -95,7 +95,10 @@
  *     of passages are made: `number` are missing, `error` is the reason for waiting.
  *
  * IMPORT_STATE: histories of other agents are read: `import`, `text`: the names of
- *     the sources that had something new. Ends with the answer of import/run. */
+ *     the sources that had something new. Ends with the answer of import/run.
+ *
+ * SPACE_STATE: `number` lines wait for longer than a minute to be sent to the space `text`; 0: none
+ *     does any more. */
 enum notice_type {
     NOTICE_ANSWER,
     NOTICE_ERROR,
@@ -118,6 +121,7 @@ enum notice_type {
     NOTICE_MEMORY_OFFER,
     NOTICE_CORPORA_STATE,
     NOTICE_IMPORT_STATE,
+    NOTICE_SPACE_STATE,
     NOTICE_TYPES /* how many */
 };
 

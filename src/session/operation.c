@@ -236,7 +236,7 @@ bool operation_open(struct operation_context *c, const struct operation *o,
         c->corpora = corpora_open(config, c->catalog.store, c->catalog.directory);
     else if (o->executor == OPERATION_MEMORY && (o->needs & NEED_GRAPH))
         c->graphs = graphs_new(config, c->catalog.store);
-    else if (o->executor == OPERATION_MEMORY)
+    else if (o->executor == OPERATION_MEMORY || o->executor == OPERATION_SPACE)
         c->memories = memories_new(config, c->catalog.store, c->catalog.directory, project);
     return true;
 }

@@ -44,6 +44,7 @@ enum operation_executor {
     OPERATION_MEMORY,
     OPERATION_CORPORA,
     OPERATION_IMPORT,
+    OPERATION_SPACE,
     OPERATION_CONVERSATION
 };
 
@@ -195,6 +196,9 @@ struct operation {
     X(memory_search) X(memory_list) X(memory_read) X(memory_around) X(memory_edit) X(memory_pin) \
     X(memory_forget) X(memory_restore) X(memory_leave_out) X(memory_stats) X(memory_export) \
     X(memory_import) X(memory_reindex) X(memory_index) \
+    X(space_status) X(space_init) X(space_invite) X(space_join) X(space_members) X(space_remove) \
+    X(space_rotate) X(space_approve) \
+    X(space_share) X(space_sync) X(space_check) X(space_leave) \
     X(compaction_ledger) \
     X(session_create) X(session_open) X(session_set_model) X(session_set_effort) \
     X(session_set_system) \

@@ -207,6 +207,7 @@ void app_release(struct app *app)
     for (size_t i = 0; i < app->models.len; i++)
         shape_release(operation_models_list.result, &app->models.items[i]);
     vec_release(&app->models);
+    free(app->space.name);
     free(app->theme_name);
     free(app->provider);
     free(app->model);

@@ -218,6 +218,10 @@ struct app {
     struct way_back way_back;
     struct welcome welcome;
     struct import_state import;
+    struct {
+        char *name; /* of the space whose lines wait for long */
+        int64_t waiting;
+    } space;
     char *find_next; /* searched once that session is open; NULL: nothing */
     char find_session[UUID_LEN + 1];
     struct find find;

@@ -575,6 +575,11 @@ static void take(struct app *app, struct notice *n)
         if (text)
             app_note_briefly(app, n->error.code != ERR_OK ? STYLE_WARNING : STYLE_NOTE, "%s", text);
         break;
+    case NOTICE_SPACE_STATE:
+        mem_replace(&app->space.name, mem_strdup(n->text));
+        app->space.waiting = n->number;
+        app_touch_now(app, DIRTY_STATUS);
+        break;
     case NOTICE_IMPORT_STATE:
         imports_take_state(app, n);
         break;

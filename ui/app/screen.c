@@ -356,6 +356,8 @@ static void draw_status(struct app *app)
     }
     s.tasks = app->meters.tasks;
     s.importing = app->import.run != 0;
+    s.space = app->space.name;
+    s.space_waiting = app->space.waiting;
     s.import_percent = app->import.percent;
     bool long_command = a->command_ms != 0 && now_ms - a->command_ms >= LONG_COMMAND_MS;
     s.background_key = long_command && background.len > 0 ? background.data : NULL;

@@ -30,6 +30,7 @@ enum part_kind {
     PART_BACKGROUND,
     PART_TASKS,
     PART_IMPORTING,
+    PART_SPACE,
     PART_TRUNCATED,
     PART_GAUGE,
     PART_CONTEXT,
@@ -49,7 +50,7 @@ static const int part_rank[PART_COUNT] = {
     [PART_RETRY] = 14,    [PART_WORKING] = 13,    [PART_TRUNCATED] = 12,  [PART_GAUGE] = 3,
     [PART_CONTEXT] = 10,  [PART_RATE] = 7,        [PART_COST] = 4,        [PART_BUDGET] = 8,
     [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1,
-    [PART_TASKS] = 11,    [PART_BACKGROUND] = 5,  [PART_IMPORTING] = 11};
+    [PART_TASKS] = 11,    [PART_BACKGROUND] = 5,  [PART_IMPORTING] = 11, [PART_SPACE] = 6};
 
 struct part {
     struct buf text; /* empty: not shown */
@@ -193,6 +194,10 @@ static void make_parts(const struct status *s, struct part parts[PART_COUNT])
     if (s->importing && stops && !s->working)
         buf_addf(&parts[PART_IMPORTING].text, _(" (%s stops)"), s->stop_key);
     parts[PART_IMPORTING].style = STYLE_NOTE;
+    if (s->space_waiting > 0)
+        buf_addf(&parts[PART_SPACE].text, _("%s · %lld waiting"), s->space,
+                 (long long)s->space_waiting);
+    parts[PART_SPACE].style = STYLE_WARNING;
     make_gauge(s, &parts[PART_GAUGE]);
     make_context(s, parts[PART_GAUGE].text.len > 0, &parts[PART_CONTEXT]);
     if (s->rate >= 0)
