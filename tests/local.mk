@@ -12,6 +12,8 @@ SUITE_TESTS = \
 	tests/test_import_desk.c \
 	tests/test_space.c \
 	tests/test_import_watch.c \
+	tests/test_space_cli.c \
+	tests/test_space_desk.c \
 	tests/test_import_simple.c \
 	tests/test_import_aichat.c \
 	tests/test_import_antigravity.c \

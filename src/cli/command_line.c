@@ -16,10 +16,10 @@
 /* --- command line ----------------------------------------------------------------------------- */
 
 const struct cli_command *const cli_commands[] = {
-    &cmd_chat,   &cmd_run,    &cmd_sessions,    &cmd_memory, &cmd_learned,    &cmd_graph,
-    &cmd_corpus, &cmd_import, &cmd_permissions, &cmd_skills, &cmd_mcp,        &cmd_plugin,
-    &cmd_serve,  &cmd_hook,   &cmd_config,      &cmd_doctor, &cmd_completion, &cmd_help,
-    NULL,
+    &cmd_chat,   &cmd_run,    &cmd_sessions,   &cmd_memory, &cmd_learned,
+    &cmd_graph,  &cmd_corpus, &cmd_import,     &cmd_space,  &cmd_permissions,
+    &cmd_skills, &cmd_mcp,    &cmd_plugin,     &cmd_serve,  &cmd_hook,
+    &cmd_config, &cmd_doctor, &cmd_completion, &cmd_help,   NULL,
 };
 
 static bool unknown(const char *what, const char *word, const char *const *known, size_t count,

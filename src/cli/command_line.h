@@ -67,8 +67,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_chat, cmd_run, cmd_sessions, cmd_memory, cmd_learned, cmd_graph,
-    cmd_permissions, cmd_mcp, cmd_plugin, cmd_skills, cmd_corpus, cmd_import, cmd_serve, cmd_hook,
-    cmd_config, cmd_doctor, cmd_completion, cmd_help;
+    cmd_permissions, cmd_mcp, cmd_plugin, cmd_skills, cmd_corpus, cmd_import, cmd_space, cmd_serve,
+    cmd_hook, cmd_config, cmd_doctor, cmd_completion, cmd_help;
 extern const struct cli_command *const cli_commands[]; /* ends with NULL */
 
 /* Belong to every table of options without being in it: --profile and --help. */

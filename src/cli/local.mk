@@ -6,6 +6,7 @@ tiro_SOURCES += \
 	src/cli/cmd_graph.c \
 	src/cli/cmd_hook.c \
 	src/cli/cmd_import.c \
+	src/cli/cmd_space.c \
 	src/cli/cmd_learned.c \
 	src/cli/cmd_mcp.c \
 	src/cli/cmd_permissions.c \
