@@ -18,7 +18,7 @@ static void print_spaces(const struct verb_call *v, const void *result)
         const struct space_row *r = &rows->items.items[i];
         AUTO(buf_release) struct buf text = BUF_INIT;
         grid_add(&g, r->name);
-        buf_addf(&text, _("%s (%s)"), r->person, _(space_role_names.words[r->role]));
+        buf_addf(&text, _("%s (%s)"), r->person, _(space_role_word(r->role)));
         grid_add(&g, text.data);
         buf_clear(&text);
         buf_addf(&text, ngettext("%lld entry", "%lld entries", (unsigned long)r->entries),
@@ -55,7 +55,7 @@ static void print_members(const struct verb_call *v, const void *result)
         const struct space_person *m = &members->items.items[i];
         AUTO(buf_release) struct buf text = BUF_INIT;
         grid_add(&g, m->person);
-        grid_add(&g, _(space_role_names.words[m->role]));
+        grid_add(&g, _(space_role_word(m->role)));
         if (m->seen_ms > 0)
             format_time(&text, m->seen_ms);
         grid_add(&g, m->seen_ms > 0 ? text.data : _("never read"));

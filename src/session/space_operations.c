@@ -72,6 +72,12 @@ static bool sync_link(struct operation_context *c, struct space_link *l, struct 
     return space_link_sync(l, c->memories->store, c->memories->recall.memory, c->wakeup, news, e);
 }
 
+const char *space_role_word(enum space_role role)
+{
+    static const char *const words[] = {N_("reader"), N_("writer"), N_("owner")};
+    return words[role];
+}
+
 /* ---- space/status ---- */
 
 static const struct shape row_shape =
@@ -192,7 +198,8 @@ static bool run_init(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_space_init = {
-    OPERATION("space/init", OWNER, SPACE, "Makes a shared space, of which this person is owner."),
+    OPERATION("space/init", TERMINAL, SPACE,
+              "Makes a shared space, of which this person is owner."),
     COMMAND("space init", "URL NAME", N_("make a shared space")),
     .details =
         N_("URL is folder:/PATH, a directory that Syncthing or a share brings to others, or\n"
@@ -249,7 +256,8 @@ static bool run_invite(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_space_invite = {
-    OPERATION("space/invite", OWNER, SPACE, "Makes a person a member, and gives a code to join."),
+    OPERATION("space/invite", TERMINAL, SPACE,
+              "Makes a person a member, and gives a code to join."),
     COMMAND("space invite", "PERSON", N_("let a person join: prints a code for tiro space join")),
     .details =
         N_("PERSON is the name by which the server knows the person; of a folder, any name."),
@@ -296,7 +304,7 @@ static bool run_join(struct operation_context *c, const void *params, void *resu
 }
 
 const struct operation operation_space_join = {
-    OPERATION("space/join", OWNER, SPACE, "Joins the space of an invitation."),
+    OPERATION("space/join", TERMINAL, SPACE, "Joins the space of an invitation."),
     COMMAND("space join", "CODE", N_("join a shared space with the code of an invitation")),
     .params = PARAMETERS(
         join_params, SHAPE_REQ(join_params, code, "Of space/invite.", .least = 1),
@@ -385,7 +393,7 @@ static bool run_remove(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_space_remove = {
-    OPERATION("space/remove", OWNER, SPACE, "Ends the membership of a person."),
+    OPERATION("space/remove", TERMINAL, SPACE, "Ends the membership of a person."),
     COMMAND("space remove", "PERSON", N_("end the membership of a person")),
     .details = N_("The person reads nothing new. What the person's machines have, they keep."),
     .params = PARAMETERS(remove_params,
@@ -412,7 +420,7 @@ static bool run_rotate(struct operation_context *c, const void *params, void *re
 }
 
 const struct operation operation_space_rotate = {
-    OPERATION("space/rotate", OWNER, SPACE, "Gives the members of a sealed space a new key."),
+    OPERATION("space/rotate", TERMINAL, SPACE, "Gives the members of a sealed space a new key."),
     COMMAND("space rotate", "", N_("give the members of a sealed space a new key")),
     .params = PARAMETERS(space_named, SPACE_NAME(space_named)),
     .done = SAYS_DONE,
@@ -441,7 +449,7 @@ static bool run_approve(struct operation_context *c, const void *params, void *r
 }
 
 const struct operation operation_space_approve = {
-    OPERATION("space/approve", OWNER, SPACE, "Admits a machine to a sealed space by its words."),
+    OPERATION("space/approve", TERMINAL, SPACE, "Admits a machine to a sealed space by its words."),
     COMMAND("space approve", "PERSON WORDS...",
             N_("admit a machine whose words you have compared (space members)")),
     .details = N_("For a machine that used no invitation in time. Ask the person for the words."),
@@ -473,7 +481,7 @@ static bool run_leave(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_space_leave = {
-    OPERATION("space/leave", OWNER, SPACE, "Ends the membership of this machine."),
+    OPERATION("space/leave", TERMINAL, SPACE, "Ends the membership of this machine."),
     COMMAND("space leave", "SPACE", N_("end the membership of this machine")),
     .params = PARAMETERS(leave_params, SHAPE_REQ(leave_params, space, "Name here.", .least = 1),
                          SHAPE_OPT(leave_params, erase, "Also erase what others wrote.",
@@ -623,7 +631,7 @@ static bool run_check(struct operation_context *c, const void *params, void *res
 }
 
 const struct operation operation_space_check = {
-    OPERATION("space/check", OWNER, SPACE, "Says who can see more than the roles allow."),
+    OPERATION("space/check", TERMINAL, SPACE, "Says who can see more than the roles allow."),
     COMMAND("space check", "", N_("say who can see or change more than the roles allow")),
     .params = PARAMETERS(
         check_params,

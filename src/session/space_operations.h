@@ -19,6 +19,9 @@ struct space_share_params {
     bool project, off;
 };
 
+/* "reader", "writer" or "owner", to be translated. */
+const char *space_role_word(enum space_role role);
+
 /* The results of space/status, space/members, space/invite and space/check. */
 struct space_row {
     char *name, *url, *person;
