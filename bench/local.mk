@@ -1,5 +1,5 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora serve;
+# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora serve import;
 # MEMORY_ENTRIES=1000000 measures memory at that size alone, GRAPH_ENTITIES=1000 the graph.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
@@ -23,6 +23,7 @@ bench_tiro_bench_SOURCES = \
 	bench/measure_corpora.c \
 	bench/measure_facts.c \
 	bench/measure_idle.c \
+	bench/measure_import.c \
 	bench/measure_interrupt.c \
 	bench/measure_long_sessions.c \
 	bench/measure_many_sessions.c \

@@ -31,7 +31,7 @@ static const struct {
     {"compaction", measure_compaction}, {"memory", measure_memory},
     {"facts", measure_facts},           {"recall", measure_recall},
     {"reach", measure_reach},           {"corpora", measure_corpora},
-    {"serve", measure_serve},
+    {"serve", measure_serve},           {"import", measure_import},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

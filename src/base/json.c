@@ -54,6 +54,8 @@ bool json_has_at_most(const char *text, size_t len, size_t max)
 {
     const char *end = text + len;
     size_t values = 1;
+    if (len < max) /* at most one a byte, and one */
+        return true;
     for (const char *at = text; at < end && values <= max; at++) {
         /* Each value but the first follows one of these. */
         values += *at == ',' || *at == '[' || *at == '{';

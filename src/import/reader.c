@@ -357,8 +357,10 @@ const char *import_name(const char *path)
 
 void import_add_paragraph(struct buf *out, const char *text)
 {
-    if (!utf8_is_blank(text))
-        buf_addf(out, "%s%s", out->len > 0 ? "\n\n" : "", text);
+    if (utf8_is_blank(text))
+        return;
+    buf_addstr(out, out->len > 0 ? "\n\n" : "");
+    buf_addstr(out, text); /* buf_addf() would look at a long one twice */
 }
 
 const struct json *import_blocks(const struct json *content)
