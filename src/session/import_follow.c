@@ -13,7 +13,7 @@
 /* LOCK_MS: between two looks whether another process has ended. STEP_MS, SHARE: a step that gives
  * way, and the part of the time that it takes. CAME_MAX: sessions of one scan that are indexed
  * before others. */
-enum { LOCK_MS = 5000, AGAIN_MS = 5000, STEP_MS = 80, SHARE = 4, CAME_MAX = 256 };
+enum { LOCK_MS = 5000, AGAIN_MS = 5000, REST_MS = 10, STEP_MS = 80, SHARE = 4, CAME_MAX = 256 };
 
 struct import_follow {
     struct store *store;
@@ -35,14 +35,20 @@ struct import_follow {
     bool indexes;          /* there may be something to index */
 };
 
+/* After a step: other connections, which try every few ms, write meanwhile. */
+static int rest_ms(const struct import_follow *f)
+{
+    int took = (int)(clock_mono_ms() - f->rested_ms) * (SHARE - 1);
+    return f->gives_way && took > REST_MS ? took : REST_MS;
+}
+
 /* Comes between two transactions. */
 static bool tell(void *follow, int64_t done, int64_t of)
 {
     struct import_follow *f = follow;
     (void)done;
     (void)of;
-    int64_t took = clock_mono_ms() - f->rested_ms;
-    bool on = wakeup_sleep(f->wakeup, f->gives_way ? (int)took * (SHARE - 1) : 0);
+    bool on = wakeup_sleep(f->wakeup, rest_ms(f));
     f->rested_ms = clock_mono_ms();
     return on;
 }
@@ -155,7 +161,7 @@ bool import_follow_step(struct import_follow *f, const struct wakeup *wakeup,
         f->indexes = false;
     }
     f->indexes = f->indexes || (event == IMPORT_CHANGED && f->memories);
-    f->rest_ms = f->gives_way ? (int)(clock_mono_ms() - f->rested_ms) * (SHARE - 1) : 0;
+    f->rest_ms = rest_ms(f);
     if (!f->indexes) { /* nothing is to be done until something changes */
         store_rest(f->store);
         mem_return_unused();

@@ -152,10 +152,8 @@ static bool follow(const struct memory_sink *sink, struct store *s, const char *
     }
     f.stays_out = access != MEMORY_ACCESS_WRITE;
     /* The turn of another agent may be open for hours, and is not sent again. */
-    struct session_info info;
-    session_info_init(&info);
+    AUTO(session_info_release) struct session_info info = {0};
     bool foreign = sessions_get(s, session_id, &info, NULL) && info.imported;
-    session_info_release(&info);
     int64_t open = foreign ? 0 : log_messages_drop_open_turn(&messages);
     if (open > 0)
         f.last = open - 1;
