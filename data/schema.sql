@@ -409,6 +409,12 @@ CREATE TABLE space_share (
     PRIMARY KEY (space, what)
 ) STRICT, WITHOUT ROWID;
 
+-- Identities of the projects of directories here.
+CREATE TABLE space_directory (
+    directory TEXT NOT NULL PRIMARY KEY,
+    project   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Sessions of others.
 CREATE TABLE space_session (
     space   INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,

@@ -63,6 +63,15 @@ TEST(what_a_machine_says_is_found_on_the_other)
     B("space", "sync");
     expect("changes     2");
     B("memory", "search", "crane");
+    expect("anna (team)");
+    expect("forty tons");
+    B("memory", "search", "--from", "anna", "crane");
+    expect("forty tons");
+    B("memory", "search", "--from", "claude", "crane");
+    assert_string_equal(out, "");
+    B("run", "-p", "offline", "a question about this project");
+    B("space", "sync");
+    B("memory", "search", "--scope", "project", "crane");
     expect("forty tons");
     A("space", "share", "--off");
     expect("no longer shared with team; 2 entries are taken back");

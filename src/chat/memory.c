@@ -27,7 +27,9 @@ void memory_entries_release(struct memory_entries *list)
 
 const char *memory_entry_speaker(const struct memory_entry *m)
 {
-    return m->speaker ? m->speaker : role_name(m->role);
+    return m->speaker                          ? m->speaker
+           : m->author && m->role == ROLE_USER ? m->author
+                                               : role_name(m->role);
 }
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
@@ -125,7 +127,8 @@ const struct shape memory_entry_shape = SHAPE_OF("memory entry", struct memory_e
     SHAPE_REQ(memory_entry, content, "Text of the entry.", .most = MEMORY_CONTENT_BYTES),
     SHAPE_OPT(memory_entry, pinned, "The entry is pinned: it ranks above equal matches, and later copies do not replace it."),
     SHAPE_OPT(memory_entry, edited, "The user changed the text."),
-    SHAPE_OPT(memory_entry, from, "The agent that it was said to; absent: tiro."));
+    SHAPE_OPT(memory_entry, from, "The agent that it was said to, or the shared space; absent: tiro."),
+    SHAPE_OPT(memory_entry, author, "Of a shared space: the person who wrote it; absent: you."));
 /* clang-format on */
 
 bool memory_entry_read(const struct json *v, struct memory_entry *out, struct error *e)
@@ -381,7 +384,7 @@ const struct shape memory_why_shape = SHAPE_OF(
         SHAPE_FIELD("created_at", TIME, REQUIRED, AT(int64_t, entry.created_ms),                   \
                     .help = "Time of the message."),                                               \
         SHAPE_OPT_AS("from", memory_hit, entry.from,                                               \
-                     "The agent that it was said to; absent: tiro."),                              \
+                     "The agent that it was said to, or the shared space; absent: tiro."),         \
         SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Title of the session."),      \
         SHAPE_FIELD("project", STRING, OPTIONAL, TEXT(project),                                    \
                     .help = "Working directory of the session.")

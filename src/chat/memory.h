@@ -45,8 +45,10 @@ struct memory_entry {
     char *content;      /* trimmed, not empty, not clean for a terminal */
     bool pinned;        /* by the user: wins ties, no copy replaces it */
     bool edited;        /* by the user */
-    char *from;         /* of an imported session its source, "claude"; NULL: it was begun here, or
-                           is not known. Not kept with the entry */
+    char *from;         /* of an imported session its source, "claude"; of another person the shared
+                           space; NULL: it was begun here, or is not known. Not kept with the
+                           entry */
+    char *author;       /* the other person; NULL: the user of this machine. Likewise */
 };
 
 struct memory_entries {
@@ -56,7 +58,7 @@ struct memory_entries {
 void memory_entry_release(struct memory_entry *m);
 void memory_entries_release(struct memory_entries *list);
 
-/* The speaker, or else the role's name. */
+/* The speaker, else the person of another machine, else the role's name. */
 const char *memory_entry_speaker(const struct memory_entry *m);
 
 extern const struct shape memory_entry_shape;

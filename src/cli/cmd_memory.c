@@ -31,7 +31,7 @@ static const char *speaker_of(const struct memory_entry *entry)
     if (entry->speaker)
         return entry->speaker;
     if (entry->role == ROLE_USER)
-        return _("you");
+        return entry->author ? entry->author : _("you");
     return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
 }
 
@@ -204,7 +204,7 @@ static void add_head(struct buf *out, struct operation_context *c, const struct 
     buf_addf(&line, "  %s", speaker_of(&h->entry));
     if (h->entry.from)
         buf_addf(&line, " (%s)", h->entry.from);
-    buf_addf(&line, "  %s", found ? info.title : params.session);
+    buf_addf(&line, "  %s", found ? info.title : h->title ? h->title : params.session);
     utf8_clean(&clean, line.data, line.len, UTF8_ONE_LINE);
     buf_add(out, clean.data, utf8_cut_width(clean.data, clean.len, width));
     buf_addch(out, '\n');

@@ -468,7 +468,7 @@ char *content_words(const struct memory_entry *m)
     time_t seconds = (time_t)(m->created_ms / 1000);
     struct tm t;
     struct buf text = BUF_INIT;
-    buf_addf(&text, "%s\n", memory_entry_speaker(m));
+    buf_addf(&text, "%s\n", m->speaker ? m->speaker : role_name(m->role));
     if (m->created_ms > 0 && gmtime_r(&seconds, &t)) /* "Tuesday 9 May 2023" */
         buf_addf(&text, "%s %d %s %d", days[t.tm_wday], t.tm_mday, months[t.tm_mon],
                  t.tm_year + 1900);

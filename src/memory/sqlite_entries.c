@@ -40,7 +40,8 @@ enum {
     AT_edited,
     AT_compaction,
     AT_content,
-    AT_from
+    AT_from,
+    AT_author
 };
 
 void memory_row_release(struct memory_row *row)
@@ -82,6 +83,7 @@ struct memory_row sqlite_row_read(const struct query *q)
                                    .edited = sqlite3_column_int(q->handle, AT_edited),
                                    .content = query_column_text(q, AT_content),
                                    .from = query_column_text(q, AT_from),
+                                   .author = query_column_text(q, AT_author),
                                }};
 }
 

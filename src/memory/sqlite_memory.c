@@ -10,22 +10,30 @@
 /* ---- scopes, as numbers of sessions ---- */
 
 /* ?1 belongs to the scope; ?2 is the filter's project: a path, or the last part of one; ?3 its
- * source. */
-#define OF_PROJECT                                                                                 \
-    "(?2 IS NULL OR directory = ?2 OR substr(directory, -length(?2) - 1) = '/' || ?2)"             \
-    " AND " SESSIONS_FROM("?3") " ORDER BY number"
+ * source. A session of a shared space has the identity of its project in place of a directory, and
+ * is from its person and its space. */
+#define OF_PROJECT(place)                                                                          \
+    "(?2 IS NULL OR " place " = ?2 OR substr(" place ", -length(?2) - 1) = '/' || ?2)"
+#define OWN OF_PROJECT("directory") " AND " SESSIONS_FROM("?3")
+#define SHARED(where)                                                                              \
+    " UNION SELECT memory_session.number FROM space_session AS s"                                  \
+    " JOIN space ON space.number = s.space JOIN memory_session ON memory_session.id = s.session"   \
+    " WHERE s.owner <> space.person AND " where " AND " OF_PROJECT("s.project")                    \
+    " AND (?3 IS NULL OR substr(s.owner, 1, length(?3)) = ?3"                                      \
+    " OR substr(space.name, 1, length(?3)) = ?3) ORDER BY 1"
 static const char named_sql[] =
-    "SELECT number FROM session JOIN memory_session ON memory_session.id = session.id"
-    " WHERE ?1 IS NULL AND " OF_PROJECT;
+    "SELECT memory_session.number FROM session JOIN memory_session"
+    " ON memory_session.id = session.id WHERE ?1 IS NULL AND " OWN SHARED("?1 IS NULL");
 static const char project_sql[] =
-    "SELECT number FROM session JOIN memory_session ON memory_session.id = session.id"
-    " WHERE directory = ?1 AND " OF_PROJECT;
+    "SELECT memory_session.number FROM session JOIN memory_session"
+    " ON memory_session.id = session.id WHERE directory = ?1 AND " OWN SHARED(
+        "s.project IN (SELECT project FROM space_directory WHERE directory = ?1)");
 /* UNION and not UNION ALL: a ring of parents ends. */
 static const char lineage_sql[] =
     "WITH RECURSIVE line (id) AS (SELECT ?1 UNION SELECT parent FROM line JOIN session"
     " ON session.id = line.id WHERE parent IS NOT NULL)"
     " SELECT number FROM line JOIN memory_session ON memory_session.id = line.id"
-    " LEFT JOIN session ON session.id = line.id WHERE " OF_PROJECT;
+    " LEFT JOIN session ON session.id = line.id WHERE " OWN " ORDER BY number";
 
 /* enum memory_origin, plus one. */
 #define ORIGIN "iif(compaction IS NULL, 1, iif(compaction > 0, 2, 3))"

@@ -167,7 +167,9 @@ static void settle_scores(struct memory_hits *hits)
 
 static bool load_hits(struct search *x, struct error *e)
 {
-    static const char session_sql[] = "SELECT title, directory FROM session WHERE id = ?";
+    static const char session_sql[] =
+        "SELECT title, directory FROM session WHERE id = ?1 UNION ALL"
+        " SELECT title, project FROM space_session WHERE session = ?1 LIMIT 1";
     const struct memory_filter *f = &x->query->scope.filter;
     struct store *s = x->memory->store;
     struct memory_hits *out = x->out;

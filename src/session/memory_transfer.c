@@ -42,7 +42,9 @@ static bool write_line(void *context, const struct memory_entry *entry)
 {
     struct writer *w = context;
     struct json_out o = {.buf = &w->pending};
-    shape_write(&memory_entry_shape, entry, &o);
+    struct memory_entry kept = *entry;
+    kept.from = kept.author = NULL; /* told by the session and the space, not by the entry */
+    shape_write(&memory_entry_shape, &kept, &o);
     buf_addch(&w->pending, '\n');
     w->written++;
     return w->pending.len < PIECE_BYTES || flush(w);

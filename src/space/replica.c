@@ -92,6 +92,7 @@ static char *entry_body(const struct memory_entry *entry, const char *author)
     struct memory_entry plain = *entry;
     auto_free char *content = content_clean(entry->content);
     plain.origin = MEMORY_IMPORTED;
+    plain.from = plain.author = NULL;
     plain.content = content ? content : (char *)"[secret]";
     json_out_open(&o, '{');
     json_out_member(&o, "author", author);

@@ -336,7 +336,8 @@ char *space_project(const char *directory)
 
 /* ---- sharing ---- */
 
-/* Of a session that is stored: the identity of its directory's project. NULL: none. */
+/* Of a session that is stored: the identity of its directory's project, which is noted, so that a
+ * search finds what others said about the project of a directory. NULL: none. */
 static bool project_of(struct store *s, const char *session_id, char **out, struct error *e)
 {
     auto_free char *directory = NULL;
@@ -344,7 +345,9 @@ static bool project_of(struct store *s, const char *session_id, char **out, stru
     if (query_next(&q))
         directory = query_column_text(&q, 0);
     *out = directory ? space_project(directory) : NULL;
-    return query_end(&q);
+    return query_end(&q) &&
+           (!*out || sql_exec(s, e, "INSERT OR REPLACE INTO space_directory VALUES (?1, ?2)", "tt",
+                              directory, *out));
 }
 
 bool space_shares(struct store *s, int64_t space, const char *session_id, bool *out,

@@ -26,7 +26,9 @@ const char *message_row_who(enum role role)
 const char *message_row_speaker(const struct memory_entry *e)
 {
     bool named = e->speaker && *e->speaker && strcmp(e->speaker, role_name(e->role)) != 0;
-    return named ? e->speaker : message_row_who(e->role);
+    return named                               ? e->speaker
+           : e->author && e->role == ROLE_USER ? e->author
+                                               : message_row_who(e->role);
 }
 
 void message_row_field(struct rows *out, const char *text, size_t columns, enum style style)
