@@ -185,7 +185,7 @@ static size_t write_records(const struct key_ring *r, bool given, unsigned char 
     return (size_t)(p - out);
 }
 
-static bool read_records(struct key_ring *r, bool given, const unsigned char *p, size_t len)
+bool ring_read_records(struct key_ring *r, bool given, const unsigned char *p, size_t len)
 {
     memset(r->count, 0, sizeof r->count);
     r->epoch = 0;
@@ -238,7 +238,7 @@ static bool read_ring(struct key_ring *r, struct error *e)
     if (ok) {
         sum_file(r, bytes, len - SUM_BYTES, sum);
         ok = memcmp(sum, bytes + len - SUM_BYTES, SUM_BYTES) == 0 &&
-             read_records(r, false, bytes + MAGIC_BYTES, len - MAGIC_BYTES - SUM_BYTES) &&
+             ring_read_records(r, false, bytes + MAGIC_BYTES, len - MAGIC_BYTES - SUM_BYTES) &&
              r->count[RING_SEED] == 1 && r->count[RING_SETTLED] == 1;
     }
     if (!ok)
@@ -805,7 +805,7 @@ bool ring_take(struct key_ring *r, const char *person, const char *word, size_t 
            sodium.crypto_sign_ed25519_sk_to_curve25519(box_secret, r->secret_key) == 0 &&
            sodium.crypto_box_seal_open(plain, (const unsigned char *)bytes.data + AT_SEALED, sealed,
                                        box_public, box_secret) == 0 &&
-           read_records(given, true, plain, sealed - crypto_box_SEALBYTES) &&
+           ring_read_records(given, true, plain, sealed - crypto_box_SEALBYTES) &&
            given->epoch == epoch && merge(r, given);
 }
 

@@ -50,11 +50,11 @@ bool key_ring_owns(const struct key_ring *r);     /* whether this machine may ad
 bool key_ring_seal(const struct key_ring *r, struct space_line *line, struct error *e);
 
 enum line_opened {
-    LINE_OPENED,  /* body and project are plain */
-    LINE_ERASED,  /* the line was emptied by its carrier */
+    LINE_OPENED, /* body and project are plain */
+    LINE_ERASED, /* the line was emptied by its carrier */
     LINE_LOCKED, /* of an epoch that this ring does not know (yet): keep the line, try again later
                   */
-    LINE_FORGED   /* damaged, forged or moved; the line is as it was */
+    LINE_FORGED  /* damaged, forged or moved; the line is as it was */
 };
 enum line_opened key_ring_open_line(const struct key_ring *r, struct space_line *line);
 

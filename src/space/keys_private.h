@@ -42,6 +42,9 @@ bool ring_lock(struct key_ring *r, int patience_ms, struct error *e);
 void ring_unlock(struct key_ring *r);
 bool ring_save(struct key_ring *r, struct error *e);
 
+/* The records of a file, or those that an owner gave (`given`: keys and owners alone). */
+bool ring_read_records(struct key_ring *r, bool given, const unsigned char *bytes, size_t len);
+
 int64_t ring_settled(const struct key_ring *r);
 void ring_set_settled(struct key_ring *r); /* all have the keys of the newest epoch */
 int64_t ring_until(const struct key_ring *r, size_t invitation);

@@ -352,14 +352,13 @@ bool key_ring_vouches(const struct key_ring *r, const struct space_member *m)
 {
     const char *at = m->public_key, *word;
     size_t len;
-    bool all = m->public_key != NULL;
-    for (int n = 0; n < MACHINES && all && next_word(&at, &word, &len); n++) {
+    bool all = next_word(&at, &word, &len);
+    for (int n = 0; n < MACHINES && all && len > 0; n++, next_word(&at, &word, &len)) {
         struct holder h = {.epoch = -1};
         all = ring_word_read(word, len, &h.word);
-        if (!all)
-            break;
-        find_given(r, m, &h);
-        all = is_vouched(r, &h);
+        if (all)
+            find_given(r, m, &h);
+        all = all && is_vouched(r, &h);
     }
     return all;
 }

@@ -35,6 +35,8 @@
     X(import, 65536)                                                                               \
     X(import_source, 65536)                                                                        \
     X(memory, 65536)                                                                               \
+    X(invitation, 8192)                                                                            \
+    X(key_ring, 65536)                                                                             \
     X(graph_lines, 65536)                                                                          \
     X(search, 16384)                                                                               \
     X(config, 16384)                                                                               \

@@ -18,6 +18,8 @@
 #include "session/claude_lines.h"
 #include "session/health.h"
 #include "session/memories.h"
+#include "space/keys.h"
+#include "space/keys_private.h"
 #include "store/salvage.h"
 #include "store/sessions.h"
 #include "tests/chunk_check.h"
@@ -738,3 +740,97 @@ int fuzz_pages(const uint8_t *data, size_t size)
     FUZZ_CHECK(store_exec(store, "ROLLBACK; DETACH found", NULL));
     return 0;
 }
+
+/* --- invitation, key_ring --------------------------------------------------------------------- */
+
+/* A code that is read may be shown, and is written as a code that means the same. */
+int fuzz_invitation(const uint8_t *data, size_t size)
+{
+    auto_free char *text = fuzz_text(data, size);
+    struct space_invitation read, again;
+    struct error e = {0};
+    if (!space_invitation_read(text, &read, &e)) {
+        fuzz_check_error(&e);
+        return 0;
+    }
+    FUZZ_CHECK(fuzz_is_clean(read.name, strlen(read.name), false));
+    FUZZ_CHECK(fuzz_is_clean(read.url, strlen(read.url), false));
+    auto_free char *code = space_invitation_write(&read);
+    if (space_invitation_read(code, &again, &e)) { /* a URL of nothing but a password is refused */
+        FUZZ_CHECK_SAME(again.name, read.name);
+        FUZZ_CHECK(again.role == read.role && !again.owner == !read.owner);
+        auto_free char *third = space_invitation_write(&again);
+        FUZZ_CHECK_SAME(third, code);
+        space_invitation_release(&again);
+    }
+    space_invitation_release(&read);
+    return 0;
+}
+
+#ifdef HAVE_LIBSODIUM
+
+/* Whoever sealed these bytes had no key of the ring. */
+static void check_line(const struct key_ring *r, struct fuzz_input *in)
+{
+    struct space_line line = {.entry = fuzz_string(in),
+                              .version = fuzz_number(in),
+                              .kind = (enum space_kind)fuzz_below(in, SPACE_KINDS),
+                              .owner = fuzz_string(in),
+                              .key = BUF_INIT,
+                              .body = BUF_INIT};
+    size_t len = fuzz_below(in, 200);
+    len = len < in->left ? len : in->left;
+    buf_add(&line.key, in->at, len);
+    buf_add(&line.body, in->at + len, in->left - len);
+    enum line_opened opened = key_ring_open_line(r, &line);
+    FUZZ_CHECK(opened == LINE_FORGED || opened == LINE_LOCKED || opened == LINE_ERASED);
+    FUZZ_CHECK(line.body.len == in->left - len);
+    space_line_release(&line);
+}
+
+int fuzz_key_ring(const uint8_t *data, size_t size)
+{
+    static struct key_ring r;
+    struct fuzz_input in = {data, size};
+    static const unsigned char keys[] =
+        "k\0\0\0\0\0\0\0\1this key is known to everybody..o"
+        "this is the public key of no one";
+    auto_free char *ready = key_words("");
+    if (!ready)
+        return -1;
+    FUZZ_CHECK(ring_read_records(&r, true, keys, sizeof keys - 1));
+    switch (fuzz_below(&in, 4)) {
+    case 0:
+    case 1: {
+        bool given = fuzz_bool(&in);
+        if (ring_read_records(&r, given, in.at, in.left)) {
+            FUZZ_CHECK(r.count[RING_OWNERS] > 0 && r.epoch >= 0);
+            FUZZ_CHECK(!given || r.count[RING_SEED] + r.count[RING_INVITED] == 0);
+        }
+        break;
+    }
+    case 2: { /* members as a carrier may have them */
+        auto_free char *text = fuzz_text(in.at, in.left);
+        auto_free char *words = key_words(text);
+        struct space_member m = {.person = text, .public_key = text, .wrapped_key = text};
+        FUZZ_CHECK(!words || fuzz_is_clean(words, strlen(words), true));
+        FUZZ_CHECK(!key_ring_vouches(&r, &m));
+        FUZZ_CHECK(!ring_take(&r, text, text, strlen(text)));
+        break;
+    }
+    default:
+        check_line(&r, &in);
+    }
+    return 0;
+}
+
+#else
+
+int fuzz_key_ring(const uint8_t *data, size_t size)
+{
+    (void)data;
+    (void)size;
+    return -1;
+}
+
+#endif
