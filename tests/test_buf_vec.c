@@ -153,6 +153,36 @@ TEST(large_blocks_keep_what_they_hold)
     vec_release(&v);
 }
 
+TEST(large_blocks_are_used_again)
+{
+    enum { LARGE = 3 << 20 };
+    VEC(char) a = {0}, b = {0}, small = {0};
+    vec_reserve_large(&a, LARGE);
+    vec_reserve_large(&b, 4 * LARGE);
+    const char *first = a.items, *second = b.items;
+    vec_release_large(&b);
+    vec_release_large(&a);
+    assert_null(a.items);
+    assert_int_equal(a.cap, 0);
+
+    vec_reserve_large(&b, LARGE); /* the smallest that is large enough */
+    assert_ptr_equal(b.items, first);
+    vec_reserve_large(&a, LARGE);
+    assert_ptr_equal(a.items, second);
+    assert_true(a.cap >= 4 * LARGE); /* all of the block is used */
+    memset(a.items, 'x', a.cap);
+    vec_reserve_large(&small, LARGE); /* there is none: a block of its own */
+    assert_ptr_not_equal(small.items, first);
+    assert_ptr_not_equal(small.items, second);
+
+    vec_release_large(&small);
+    vec_push(&small, 'x'); /* a block that is not large */
+    vec_release_large(&small);
+    vec_release_large(&a);
+    vec_release_large(&b);
+    mem_return_unused();
+}
+
 TEST(copies_of_strings)
 {
     assert_null(mem_strdup(NULL));

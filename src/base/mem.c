@@ -1,6 +1,7 @@
 #include "base/mem.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,13 +88,6 @@ void mem_return_large_blocks(void)
 {
 #ifdef M_MMAP_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, 512 * 1024);
-#endif
-}
-
-void mem_return_unused(void)
-{
-#ifdef HAVE_MALLOC_TRIM
-    malloc_trim(0);
 #endif
 }
 
@@ -230,24 +224,84 @@ void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size)
     return mem_resize(items, *cap * size);
 }
 
+/* ---- large blocks ---- */
+
+enum { LARGE_PAGE = 2 << 20, LARGE_KEPT = 8, LARGE_MOST = 64 << 20 };
+
+/* Blocks of vec_release_large(), until mem_return_unused(). */
+static struct {
+    pthread_mutex_t lock;
+    struct {
+        void *block;
+        size_t bytes;
+    } kept[LARGE_KEPT];
+    size_t bytes;
+} large = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* The smallest kept block of at least so many bytes; NULL: there is none. */
+static void *take_kept(size_t *bytes)
+{
+    int best = -1;
+    void *block = NULL;
+    pthread_mutex_lock(&large.lock);
+    for (int i = 0; i < LARGE_KEPT; i++)
+        if (large.kept[i].bytes >= *bytes &&
+            (best < 0 || large.kept[i].bytes < large.kept[best].bytes))
+            best = i;
+    if (best >= 0) {
+        block = large.kept[best].block;
+        *bytes = large.kept[best].bytes;
+        large.kept[best].bytes = 0;
+        large.bytes -= *bytes;
+    }
+    pthread_mutex_unlock(&large.lock);
+    return block;
+}
+
 void *vec_reserve_large_(void *items, size_t *cap, size_t len, size_t want, size_t size)
 {
-    enum { LARGE_PAGE = 2 << 20 };
-    void *block;
     if (want <= *cap || want > SIZE_MAX / 4 / size || want * size < LARGE_PAGE / 2)
         return vec_reserve_(items, cap, want, size);
     size_t grown = want > 2 * *cap ? want : 2 * *cap;
     size_t bytes = (grown * size / LARGE_PAGE + 1) * LARGE_PAGE;
-    if (posix_memalign(&block, LARGE_PAGE, bytes) != 0)
-        die("out of memory");
+    void *block = take_kept(&bytes);
+    if (!block) {
+        if (posix_memalign(&block, LARGE_PAGE, bytes) != 0)
+            die("out of memory");
 #ifdef MADV_HUGEPAGE
-    madvise(block, bytes, MADV_HUGEPAGE);
+        madvise(block, bytes, MADV_HUGEPAGE);
 #endif
+    }
     if (len > 0)
         memcpy(block, items, len * size);
     free(items);
     *cap = bytes / size;
     return block;
+}
+
+void vec_release_large_(void *items, size_t bytes)
+{
+    pthread_mutex_lock(&large.lock);
+    for (int i = 0; bytes >= LARGE_PAGE && i < LARGE_KEPT; i++)
+        if (large.kept[i].bytes == 0 && large.bytes + bytes <= LARGE_MOST) {
+            large.kept[i].block = items;
+            large.kept[i].bytes = bytes;
+            large.bytes += bytes;
+            items = NULL;
+            break;
+        }
+    pthread_mutex_unlock(&large.lock);
+    free(items);
+}
+
+void mem_return_unused(void)
+{
+    size_t bytes = LARGE_PAGE;
+    for (void *block; (block = take_kept(&bytes)); bytes = LARGE_PAGE)
+        free(block);
+#ifdef HAVE_MALLOC_TRIM
+    malloc_trim(0);
+#endif
 }
 
 int vec_number_order(const void *a, const void *b)

@@ -41,8 +41,8 @@ void mem_wipe(void *bytes, size_t len);
  * passing copies of a long answer would stay allocated. Before the first thread. */
 void mem_return_large_blocks(void);
 
-/* Returns free memory between used blocks to the system, if the allocator can. Takes a while: call
- * it when nobody waits. */
+/* Returns the blocks that vec_release_large() kept to the system, and, if the allocator can, free
+ * memory between used blocks. Takes a while: call it when nobody waits. */
 void mem_return_unused(void);
 
 #endif

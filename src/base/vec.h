@@ -41,6 +41,12 @@
 
 #define vec_clear(v) ((void)((v)->len = 0))
 #define vec_release(v) (free((v)->items), (v)->items = NULL, (void)((v)->len = (v)->cap = 0))
+/* Releases an array of vec_reserve_large(). A large block is kept for the next one, whose pages the
+ * system then need not provide and clear again: 64 MB at most, until mem_return_unused(). Any
+ * thread. */
+#define vec_release_large(v)                                                                       \
+    (vec_release_large_((v)->items, (v)->cap * sizeof *(v)->items), (v)->items = NULL,             \
+     (void)((v)->len = (v)->cap = 0))
 /* For AUTO(): a VEC that owns nothing but its items. */
 static inline void vec_release_local(void *vec)
 {
@@ -78,6 +84,7 @@ int vec_number_order(const void *a, const void *b);
 
 void *vec_reserve_(void *items, size_t *cap, size_t want, size_t size);
 void *vec_reserve_large_(void *items, size_t *cap, size_t len, size_t want, size_t size);
+void vec_release_large_(void *items, size_t bytes);
 static inline void vec_move_(void *items, size_t to, size_t from, size_t count, size_t size)
 {
     if (count)

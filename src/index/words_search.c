@@ -257,8 +257,8 @@ static const char user_sql[] =
 static void facts_release(struct words_facts *f)
 {
     for (size_t i = 0; i < TOKEN_MARKS; i++)
-        vec_release(&f->lists[i].items);
-    vec_release(&f->places.bytes);
+        vec_release_large(&f->lists[i].items);
+    vec_release_large(&f->places.bytes);
 }
 
 /* Called for each fact: reads the lists when facts of many entries are asked. Texts of some owners
@@ -517,9 +517,9 @@ static bool read_term(struct collector *c, const struct words_lists *from, size_
 static void collected_release(struct collected *c)
 {
     for (size_t i = 0; i < c->lists.len; i++)
-        vec_release(&c->lists.items[i].items);
+        vec_release_large(&c->lists.items[i].items);
     vec_release(&c->lists);
-    vec_release(&c->places.bytes);
+    vec_release_large(&c->places.bytes);
     vec_release(&c->entries);
 }
 
