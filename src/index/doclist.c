@@ -191,7 +191,7 @@ static void take_usual_entries(struct doclist *d, struct bytes *b)
             more = more << 7 | (*++next & 0x7f);
         uint64_t all = eight_bytes(next), size = all >> 9 & 0x7f; /* above its lowest bit */
         int other = 64 - 8 * (int)size;                           /* bits that are no places */
-        if ((all & 0x8080) || size - 1 >= PLACES || more == 0 || more > INT64_MAX - key)
+        if ((all & 0x8080) || size - 1 >= PLACES || more - 1 >= INT64_MAX - key)
             break;
         uint64_t numbers = all >> 16 << other >> other, distances = numbers - (2 * each >> other);
         if ((numbers | distances) & 0x80 * each) /* a number is above 0x7f, or below 2 */

@@ -261,9 +261,10 @@ static void add_word(struct reader *r, size_t word, struct talk *to)
     const struct postings *list = &r->in->lists[word];
     const struct posting *p = list->items.items + r->heads[word];
     const struct posting *end = list->items.items + list->items.len;
+    const int64_t last = to->number * TALK_PLACES + TALK_PLACES - 1;
     uint64_t *sums = to->sums + MARGIN, present = 0, named = 0, count = 0;
     uint16_t *counts = to->counts + word * WIDTH + MARGIN;
-    for (; p < end && rank_key_talk(p->key) == to->number; p++) {
+    for (; p < end && p->key <= last; p++) {
         size_t bit = (size_t)p->key & (TALK_PLACES - 1);
         sums[bit] += table[part_index(p->count, p->last)];
         counts[bit] = p->count;
@@ -405,23 +406,21 @@ static double bound_talk(struct reader *r, const struct talk *p)
     const double around = (s->session + s->window) * p->joint;
     const uint64_t first = (1 << RANK_WINDOW) - 1, last = first << (TALK_PLACES - RANK_WINDOW);
     const uint64_t apart = p->named | (p->opens ? first : 0) | (p->goes_on ? last : 0);
-    uint64_t needed = 0, low = 0; /* the highest sum below the needed one */
-    double floor = -HUGE_VAL, most = -HUGE_VAL;
-    for (uint64_t left = p->present; left; left &= left - 1) {
-        size_t place = (size_t)__builtin_ctzll(left);
-        const uint64_t *at = &p->sums[MARGIN + place];
+    const uint64_t needed = (uint64_t)fmin(fmax((r->floor / c->weight - around) * units, 0), 1e18);
+    uint64_t high = apart & p->present, low = 0; /* the highest sum below the needed one */
+    double most = -HUGE_VAL;
+    for (uint64_t left = p->present & ~apart; left; left &= left - 1) {
+        const uint64_t *at = &p->sums[MARGIN + __builtin_ctzll(left)];
         uint64_t sum = sum_own(*at) * SHARE_UNITS +
                        before[(at[-1] & LONG_MASK) == 0] * sum_beside(at[-1]) +
                        after * sum_beside(at[1]);
-        if (floor != r->floor) {
-            floor = r->floor;
-            needed = (uint64_t)fmin(fmax((floor / c->weight - around) * units, 0), 1e18);
-        }
-        if (sum >= needed || apart >> place & 1)
-            most = fmax(most, bound_entry(r, p, place));
+        if (sum >= needed)
+            high |= left & -left;
         else
             low = sum > low ? sum : low;
     }
+    for (; high; high &= high - 1)
+        most = fmax(most, bound_entry(r, p, (size_t)__builtin_ctzll(high)));
     return low > 0 ? fmax(most, rank_most(c, (double)low / units + around, false)) : most;
 }
 
