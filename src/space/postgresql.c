@@ -5,6 +5,8 @@
  *
  * Only what poolers in transaction mode and other engines have: no SET, LISTEN, advisory lock,
  * prepared statement or temporary table. A person is a role of the database. */
+#include "space/postgresql_link.h"
+
 #ifdef HAVE_LIBPQ
 
 #include <stdlib.h>
@@ -13,14 +15,14 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "space/postgresql_link.h"
 #include "space/postgresql_schema.h"
 
 enum {
     PUSH_ROWS = 200, /* of a statement */
     PUSH_BYTES = 4 << 20,
     PULL_ROWS = 10000,
-    LINE_BYTES = 64, /* of a line beside its key and body */
+    PULL_LINE_BYTES = 512, /* of a usual line */
+    LINE_BYTES = 64,       /* of a line beside its key and body */
     MOST_MEMBERS = 10000,
     KEY_TEXT_BYTES = 64 << 10 /* of all machines of a member */
 };
@@ -453,7 +455,7 @@ static bool take_line(const struct pg_rows *r, int row, struct space_lines *out)
 
 /* The line of the number `from` without its bytes, and lines behind it: their bodies are added up
  * before any is read, since each may have megabytes, and one that is too long is not read. */
-static bool read_lines(struct pg *p, int64_t from, size_t most, struct pg_rows *out,
+static bool read_lines(struct pg *p, int64_t from, size_t most, int limit, struct pg_rows *out,
                        struct error *e)
 {
     auto_free char *sql = mem_printf(
@@ -469,7 +471,7 @@ static bool read_lines(struct pg *p, int64_t from, size_t most, struct pg_rows *
         "long FROM tiro.log WHERE space = $1 AND seq >= %lld ORDER BY seq LIMIT %d) AS next) AS "
         "sized WHERE total - size < %zu ORDER BY seq",
         LINE_BYTES, LINE_BYTES, (long long)from, SPACE_KEY_BYTES, (long long)from, SPACE_BODY_BYTES,
-        SPACE_KEY_BYTES, SPACE_BODY_BYTES, (long long)from, PULL_ROWS, most + LINE_BYTES);
+        SPACE_KEY_BYTES, SPACE_BODY_BYTES, (long long)from, limit, most + LINE_BYTES);
     return pg_ask(p, sql, PG_VALUES(pg_text(p->place->space)), 10, out, e);
 }
 
@@ -483,7 +485,10 @@ static bool postgresql_pull(struct carrier *c, struct buf *cursor, size_t most,
     AUTO(pg_rows_release) struct pg_rows r = {0};
     *out = (struct space_lines){0};
     *more = false;
-    if (!read_lines(p, from, most, &r, e))
+    /* The server looks at so many lines, also at those that are too much. */
+    int limit =
+        most / PULL_LINE_BYTES < PULL_ROWS ? (int)(most / PULL_LINE_BYTES) + 100 : PULL_ROWS;
+    if (!read_lines(p, from, most, limit, &r, e))
         return false;
     int rows = pg_count(&r), row = 0;
     if (rows == 0) {
@@ -510,7 +515,7 @@ static bool postgresql_pull(struct carrier *c, struct buf *cursor, size_t most,
         if (!take_line(&r, row, out))
             ++*skipped;
     }
-    *more = rows == PULL_ROWS || bytes >= most;
+    *more = rows == limit || bytes >= most;
     buf_clear(cursor);
     buf_addf(cursor, "%lld %llx", (long long)pg_number(&r, rows - 1, 0),
              (unsigned long long)identity(&r, rows - 1));
