@@ -432,7 +432,8 @@ soak: tests/suite$(EXEEXT)
 # less than five minutes on two cores: HACKING.md has the variables for more. The visits of hostile servers
 # measure how soon Esc is answered, so that they come after the others.
 LONG_NEED = $(CAMPAIGNS) tests/suite$(EXEEXT) tests/test_recover$(EXEEXT)
-LONG_TOGETHER = long-whole long-torture long-faults long-random long-named long-import long-follow long-kill long-serve long-soak
+LONG_TOGETHER = long-whole long-torture long-faults long-random long-named long-import long-follow long-kill long-serve long-soak \
+	long-space
 LONG_RUNS = $(LONG_TOGETHER) long-hostile
 check-long:
 	@status=0; for runs in '$(LONG_TOGETHER)' long-hostile; do \
@@ -449,8 +450,7 @@ long-whole:
 	$(LONG_RUN) TEST_WHOLE=1 tests/test_recover
 	$(LONG_RUN) sh -c 'for f in acp_agent child chunk compact_properties config_set doclist engine_serves export_import \
 		flood forgotten history hostile_documents import_hostile journal_compact memory_content memory_crash memory_words migrate \
-		projection rank recall_quality removal separation sessions_screen snapshot space_postgresql tokenizer \
-		two_processes; do \
+		projection rank recall_quality removal separation sessions_screen snapshot tokenizer two_processes; do \
 		TEST_WHOLE=1 tests/suite test_$$f || exit 1; done'
 long-faults:
 	$(LONG_RUN) TEST_WHOLE=1 tests/suite test_store_faults
@@ -466,6 +466,9 @@ long-kill:
 	$(LONG_RUN) KILL_ROUNDS=$${KILL_ROUNDS-40} tests/campaign_kill
 long-serve:
 	$(LONG_RUN) SERVE_ROUNDS=$${SERVE_ROUNDS-100} tests/suite test_serve_crash
+# A connection to PostgreSQL is cut after each SPACE_STEP-th byte.
+long-space:
+	$(LONG_RUN) SPACE_STEP=$${SPACE_STEP-1} TEST_WHOLE=1 sh -c 'tests/suite test_space_postgresql || [ $$? = 77 ]'
 long-soak:
 	$(LONG_RUN) SOAK_TURNS=$${SOAK_TURNS-200} tests/suite test_long_run
 

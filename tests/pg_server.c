@@ -132,7 +132,7 @@ struct pg_server *pg_server_start(void)
     add_settings(s, "postgresql.conf",
                  "listen_addresses = ''\nfsync = off\n"
                  "full_page_writes = off\nshared_buffers = 32MB\nmax_connections = 60\n"
-                 "autovacuum = off\nmax_wal_size = 128MB\n");
+                 "autovacuum = off\nwal_retrieve_retry_interval = 100ms\nmax_wal_size = 128MB\n");
     auto_free char *rules = mem_printf("%s/data/pg_hba.conf", s->directory);
     int fd = open(rules, O_WRONLY | O_TRUNC);
     static const char text[] =
