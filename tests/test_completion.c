@@ -117,6 +117,8 @@ TEST(bash_knows_the_tables)
     assert_bash("tiro run hello -o ", "text\njson\nstream-json\n");
     assert_bash("tiro chat --tools ", "none\nread\nfull\n");
     assert_bash("tiro sessions export --format ", "markdown\njson\njsonl\nmessages\n");
+    assert_bash("tiro import run --from cl", "claude\nclaude.ai\n");
+    assert_bash("tiro memory search --from t", "tiro\n");
     assert_bash("tiro completion ", "bash\nzsh\nfish\n");
     assert_bash("tiro completion bash ", "");
     assert_bash("tiro config set ui.th", "ui.theme\n");

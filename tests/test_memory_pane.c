@@ -209,6 +209,9 @@ static void give_foreign(void)
 {
     struct operation_answer *a = answer(1);
     add(a, hit_of("a", "we liked the ryokan", "ryokan"))->entry.from = mem_strdup("claude");
+    struct memory_hit *answered = add(a, hit_of("b", "booked", NULL));
+    answered->entry.from = mem_strdup("claude");
+    answered->entry.role = ROLE_ASSISTANT;
     tell(a);
 }
 
@@ -499,9 +502,9 @@ TEST(every_edit_is_asked_anew)
 }
 
 PLAY(newest_first_has_no_scores, "=two", " you · turn 3 · 2 d", "!0.93", "newest first");
-PLAY(the_agent_that_it_was_said_to_is_a_badge, "=foreign", " claude you · turn 3", ">from:cl",
-     "?query:from:cl", "=foreign", " claude you", "!0.93", "newest first", "> ryokan",
-     "?query:from:cl ryokan", "=foreign", "0.93");
+PLAY(the_agent_that_it_was_said_to_is_a_badge, "=foreign", " claude you · turn 3",
+     " claude · turn 3", "!tiro", ">from:cl", "?query:from:cl", "=foreign", " claude you", "!0.93",
+     "newest first", "> ryokan", "?query:from:cl ryokan", "=foreign", "0.93");
 PLAY(what_there_is_not_is_said, "=none", "Memory is empty.", "0 entries", ">x", "=none",
      "No matches in memory. The open", "Ctrl-F");
 

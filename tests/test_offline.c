@@ -183,6 +183,8 @@ TEST(answers_about_itself)
         {"where is my api key kept", "Where an API key, password or secret is kept"},
         {"How do I change the model?", "Choosing or changing the model"},
         {"How do I begin a new line?", "How to write a message, begin a new line and send"},
+        {"How do I search what I said to Claude Code?", "How to import and search what was said"},
+        {"How do I search what Codex was told?", "How to import and search what was said"},
         {"Which keys are there?", "Keys and shortcuts"},
         {"which slash commands exist", "Slash commands of a chat"},
         {"how do I quit?", "How to stop an answer, quit, exit or leave"},

@@ -111,6 +111,7 @@ static bool run_import(struct verb_call *v, struct error *e)
 static const struct option run_options[] = {
     {"watch", 0, OPTION_FLAG, NULL, N_("go on with what the agents write, until a signal comes"),
      VERB_AT(watch)},
+    {"from", .offer = {OFFER_CHOICES, .choices = import_source_names}},
     {0},
 };
 

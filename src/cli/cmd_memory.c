@@ -32,7 +32,8 @@ static const char *speaker_of(const struct memory_entry *entry)
         return entry->speaker;
     if (entry->role == ROLE_USER)
         return entry->author ? entry->author : _("you");
-    return entry->role == ROLE_ASSISTANT ? "tiro" : _("tool");
+    bool foreign = entry->from && !entry->author; /* another agent's answer */
+    return entry->role != ROLE_ASSISTANT ? _("tool") : foreign ? entry->from : "tiro";
 }
 
 /* clang-format off */
@@ -95,6 +96,7 @@ static bool run_list(struct verb_call *v, struct error *e)
 static const struct option list_options[] = {
     {"session", 0, OPTION_VALUE, "SESSION", N_("only entries of this session"), VERB_AT(session),
      .offer = {.what = OFFER_SESSIONS}},
+    {"from", .offer = {OFFER_CHOICES, .choices = import_source_names}},
     {0},
 };
 
@@ -202,7 +204,7 @@ static void add_head(struct buf *out, struct operation_context *c, const struct 
     buf_addf(&line, "%.2f  %s  ", h->score, h->entry.id);
     format_time(&line, h->entry.created_ms);
     buf_addf(&line, "  %s", speaker_of(&h->entry));
-    if (h->entry.from)
+    if (h->entry.from && strcmp(speaker_of(&h->entry), h->entry.from) != 0)
         buf_addf(&line, " (%s)", h->entry.from);
     buf_addf(&line, "  %s", found ? info.title : h->title ? h->title : params.session);
     utf8_clean(&clean, line.data, line.len, UTF8_ONE_LINE);
@@ -250,7 +252,9 @@ static void remark_hits(const struct verb_call *v, const void *result)
 }
 
 static const struct option search_options[] = {
-    {"scope", .offer = {OFFER_CHOICES, .fixed = "all project session="}}, {0}};
+    {"scope", .offer = {OFFER_CHOICES, .fixed = "all project session="}},
+    {"from", .offer = {OFFER_CHOICES, .choices = import_source_names}},
+    {0}};
 
 /* --- memory pin, edit and delete -------------------------------------------------------------- */
 

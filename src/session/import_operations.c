@@ -8,6 +8,7 @@
 #include "base/i18n.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "import/source.h"
 #include "session/import.h"
 #include "session/projection.h"
 
@@ -15,6 +16,14 @@ const char *import_chosen(const struct config *config)
 {
     const char *sources = config_string(config, CONFIG_IMPORT_SOURCES);
     return strcmp(sources, "ask") == 0 || strcmp(sources, "none") == 0 ? NULL : sources;
+}
+
+char *import_source_names(void)
+{
+    struct buf names = BUF_INIT;
+    for (size_t i = 0; import_sources[i]; i++)
+        buf_addf(&names, "%s%s", i > 0 ? " " : "", import_sources[i]->name);
+    return buf_take(&names);
 }
 
 char *import_report_labels(const struct import_report *r)

@@ -24,11 +24,14 @@ struct import_progress {
 /* Adds the conversations and messages. */
 void import_report_sum(const struct import_report *r, struct import_progress *out);
 
+/* The words for `from`, separated by blanks. The caller frees. */
+char *import_source_names(void);
+
 /* "Claude Code, Codex": the sources that had something new. The caller frees. */
 char *import_report_labels(const struct import_report *r);
 
-/* The options of a scan, whose texts are borrowed but for the paths, which the caller frees, also on
- * failure. Its context is `c`. */
+/* The options of a scan, whose texts are borrowed but for the paths, which the caller frees, also
+ * on failure. Its context is `c`. */
 bool import_options_of(struct operation_context *c, const struct import_params *p,
                        struct import_options *o, struct text_list *paths, struct error *e);
 

@@ -286,10 +286,12 @@ static void take_found(struct plain *p, struct operation_answer *a)
         const struct memory_hit *h = &hits->items.items[i];
         auto_free char *passage = memory_hit_passage(h);
         vec_push(&p->found, mem_strdup(h->entry.id));
-        auto_free char *from = h->entry.from ? mem_printf(" (%s)", h->entry.from) : mem_strdup("");
-        plain_writef(&p->out, "%zu. %.2f %s%s: %s%s%s%s", i + 1, h->score,
-                     message_row_speaker(&h->entry), from, h->question ? "> " : "",
-                     h->question ? h->question : "", h->question ? "\n" : "", passage);
+        const char *who = message_row_speaker(&h->entry);
+        bool told = h->entry.from && strcmp(who, h->entry.from) != 0;
+        auto_free char *from = told ? mem_printf(" (%s)", h->entry.from) : mem_strdup("");
+        plain_writef(&p->out, "%zu. %.2f %s%s: %s%s%s%s", i + 1, h->score, who, from,
+                     h->question ? "> " : "", h->question ? h->question : "",
+                     h->question ? "\n" : "", passage);
     }
     if (hits->badge)
         plain_write(&p->out, hits->badge);

@@ -26,8 +26,10 @@ const char *message_row_who(enum role role)
 const char *message_row_speaker(const struct memory_entry *e)
 {
     bool named = e->speaker && *e->speaker && strcmp(e->speaker, role_name(e->role)) != 0;
+    bool foreign = e->from && !e->author && e->role == ROLE_ASSISTANT; /* another agent's answer */
     return named                               ? e->speaker
            : e->author && e->role == ROLE_USER ? e->author
+           : foreign                           ? e->from
                                                : message_row_who(e->role);
 }
 

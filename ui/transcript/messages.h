@@ -23,7 +23,7 @@ struct message_row {
 
 const char *message_row_who(enum role role);
 
-/* The speaker of an entry of memory, which may be a name. Not clean. */
+/* The speaker of an entry of memory, which may be a name or another agent. Not clean. */
 const char *message_row_speaker(const struct memory_entry *e);
 
 /* Adds exactly `columns` to the last row; the column of `who` is `who_columns` wide. */

@@ -277,7 +277,7 @@ static void add_hit(struct memory_view *p, struct rows *out, size_t index, int r
         add_whole(out, glyph(GLYPH_PINNED), width, selected ? look->main : STYLE_WARNING);
         add_whole(out, " ", width, look->main);
     }
-    if (h->entry.from) {
+    if (h->entry.from && strcmp(message_row_speaker(&h->entry), h->entry.from) != 0) {
         add_whole(out, h->entry.from, width, selected ? look->main : STYLE_NOTE);
         add_whole(out, " ", width, look->main);
     }
