@@ -5,6 +5,7 @@
 
 #include "base/paths.h"
 #include "import/watch.h"
+#include "session/import_follow.h"
 #include "store/sql.h"
 #include "tests/import_case.h"
 #include "tests/suite.h"
@@ -172,6 +173,70 @@ TEST(test_the_journal_of_a_database_is_noticed)
     }
     sqlite3_close(db);
     import_watch_free(w);
+}
+
+/* --- following -------------------------------------------------------------------------------- */
+
+/* Asked between two transactions of a scan: a talk goes on meanwhile. */
+static bool writes_once(void *context)
+{
+    bool *wrote = context;
+    if (*wrote || messages() < 100)
+        return true;
+    write_line(PLACE "-w/new.jsonl", "new", 1);
+    *wrote = true;
+    return true;
+}
+
+static bool has_new(void)
+{
+    int64_t count = 0;
+    assert_ok(store_number(import_case_store,
+                           "SELECT count(*) FROM session WHERE title = 'question 0 of new'"
+                           " AND messages = 2",
+                           &count, &e),
+              e);
+    return count == 1;
+}
+
+TEST(test_what_is_new_does_not_wait_for_a_long_scan)
+{
+    enum { FILES = 4, TURNS = 6000 };
+    int fds[2];
+    bool wrote = false, read = false;
+    AUTO(buf_release) struct buf text = BUF_INIT;
+    write_line(PLACE "-w/new.jsonl", "new", 0);
+    for (int i = 0; i < FILES; i++) {
+        buf_clear(&text);
+        for (int n = 0; n < TURNS; n++)
+            buf_addf(&text,
+                     "{\"cwd\":\"/w\",\"sessionId\":\"old%d\",\"type\":\"user\",\"uuid\":"
+                     "\"%d-%d\",\"timestamp\":\"2026-03-01T10:00:00Z\",\"message\":{\"role\":"
+                     "\"user\",\"content\":\"old %d\"}}\n",
+                     i, i, n, n);
+        support_write(support_path(support_text(PLACE "-w/old%d.jsonl", i)), text.data);
+    }
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(write(fds[1], "", 1), 1);
+    const struct wakeup wakeup = {.fd = fds[0], .go_on = writes_once, .context = &wrote};
+    struct config *config = config_new();
+    struct operation_context c = {.config = config};
+    catalog_borrow(&c.catalog, import_case_store, support_dir(), "");
+    struct import_follow *f = import_follow_new(&c, &(struct import_params){0}, false, true, &e);
+    assert_non_null(f);
+    for (int i = 0; i < 1000 && !read; i++) {
+        struct import_report report;
+        if (import_follow_step(f, &wakeup, &report))
+            import_report_release(&report);
+        read = has_new();
+    }
+    assert_true(read);
+    assert_true(messages() < FILES * TURNS);
+    import_follow_free(f);
+    operation_close(&c);
+    config_free(config);
+    close(fds[0]);
+    close(fds[1]);
 }
 
 /* Notes of an agent beside its conversations are no change of these. */

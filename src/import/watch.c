@@ -129,7 +129,7 @@ static bool add_folder(struct import_watch *w, const char *path, uint32_t events
 
 void import_watch_folder(struct import_watch *w, const char *path)
 {
-    (void)path;
+    (void)w, (void)path;
 #ifdef HAVE_INOTIFY_INIT1
     if (w->fd >= 0)
         add_folder(w, path, GROWS);
@@ -296,6 +296,13 @@ enum import_event import_watch_wait(struct import_watch *w, const struct wakeup 
         if (now >= end_ms)
             return IMPORT_QUIET;
     }
+}
+
+bool import_watch_came(struct import_watch *w)
+{
+    if (w->first_ms == 0 && w->fd >= 0 && take_events(w))
+        w->first_ms = clock_mono_ms();
+    return w->first_ms > 0;
 }
 
 void import_watch_again(struct import_watch *w, int timeout_ms)

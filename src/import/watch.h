@@ -30,6 +30,9 @@ enum import_event {
 enum import_event import_watch_wait(struct import_watch *w, const struct wakeup *wakeup,
                                     int timeout_ms, struct text_list *changed);
 
+/* Whether there are changes for the next wait, besides a scan of everything. */
+bool import_watch_came(struct import_watch *w);
+
 /* The scan of the last changes failed: everything is to be scanned, from timeout_ms on. */
 void import_watch_again(struct import_watch *w, int timeout_ms);
 

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "import/watch.h"
 #include "session/lock.h"
@@ -25,7 +25,7 @@ struct import_follow {
     int lock;
     bool gives_way;
     const struct wakeup *wakeup; /* of the present step */
-    int64_t rested_ms;           /* clock_mono_ms() of the last rest */
+    int64_t rested_ms;           /* cpu_ms() at the last rest */
     int rest_ms;                 /* before the next part of the indexing */
 
     struct memories *memories; /* NULL: nothing is indexed */
@@ -35,22 +35,29 @@ struct import_follow {
     bool indexes;          /* there may be something to index */
 };
 
+/* Of this thread. */
+static int64_t cpu_ms(void)
+{
+    struct timespec t = {0};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 /* After a step: other connections, which try every few ms, write meanwhile. */
 static int rest_ms(const struct import_follow *f)
 {
-    int took = (int)(clock_mono_ms() - f->rested_ms) * (SHARE - 1);
+    int took = (int)(cpu_ms() - f->rested_ms) * (SHARE - 1);
     return f->gives_way && took > REST_MS ? took : REST_MS;
 }
 
-/* Comes between two transactions. */
+/* Comes between two transactions. What is new does not wait for the rest of a long scan. */
 static bool tell(void *follow, int64_t done, int64_t of)
 {
     struct import_follow *f = follow;
     (void)done;
-    (void)of;
     bool on = wakeup_sleep(f->wakeup, rest_ms(f));
-    f->rested_ms = clock_mono_ms();
-    return on;
+    f->rested_ms = cpu_ms();
+    return on && !(of > 0 && f->options.changed->items.len == 0 && import_watch_came(f->watch));
 }
 
 static void came(void *follow, const char *session_id)
@@ -154,7 +161,7 @@ bool import_follow_step(struct import_follow *f, const struct wakeup *wakeup,
     enum import_event event =
         import_watch_wait(f->watch, wakeup, f->indexes ? f->rest_ms : -1, &changed);
     f->wakeup = wakeup;
-    f->rested_ms = clock_mono_ms();
+    f->rested_ms = cpu_ms();
     bool came = event == IMPORT_CHANGED && read_some(f, &changed, out);
     if (event == IMPORT_QUIET && !index_some(f, &f->indexes, &e)) {
         log_line(LOG_ERROR, "indexing histories: %s", e.text);
