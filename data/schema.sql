@@ -337,7 +337,9 @@ CREATE TABLE space (
     person     TEXT    NOT NULL,            -- who uses it here,
     writer     TEXT    NOT NULL,            -- with this replica
     role       TEXT    NOT NULL,            -- of the person: reader, writer, owner
-    epoch      INTEGER NOT NULL,            -- of the keys with which the log was read; 0: none
+    sealed     INTEGER NOT NULL,            -- only its members can read its log (space/keys.h)
+    locked     INTEGER NOT NULL,            -- epoch of the keys when they did not open a line that
+                                            -- was read; -1: they opened all
     form       INTEGER NOT NULL,            -- schema of the log (space/carrier.h)
     kinds      INTEGER NOT NULL,            -- kinds of lines that were known when they were read
     lease_days INTEGER NOT NULL,

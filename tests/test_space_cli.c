@@ -132,3 +132,44 @@ TEST_IF(SEALS, the_log_of_a_sealed_space_has_no_word)
     assert_int_equal(machine("c", TEXTS("memory", "search", "never")), 0);
     assert_string_equal(out, "");
 }
+
+TEST_IF(SEALS, a_person_has_two_machines_in_a_sealed_space)
+{
+    A("space", "leave", "team");
+    A("space", "init", support_text("folder:%s", support_path("sealed")), "vault", "--person",
+      "anna", "--sealed");
+    A("space", "share", "vault");
+    A("run", "-p", "offline", "the harbour crane lifts forty tons");
+    A("space", "invite", "anna");
+    char *code = code_of();
+    assert_int_equal(machine("d", TEXTS("space", "join", code, "--person", "anna")), 0);
+    A("space", "sync"); /* her first machine keeps its keys, and admits the second */
+    assert_int_equal(machine("d", TEXTS("space", "sync")), 0);
+    assert_int_equal(machine("d", TEXTS("memory", "search", "crane")), 0);
+    expect("forty tons");
+    A("space", "members");
+    expect("anna  owner");
+}
+
+/* As after a restored backup, which has no keys: better nothing than plain text. */
+TEST_IF(SEALS, without_its_keys_a_sealed_space_is_sent_nothing)
+{
+    A("space", "leave", "team");
+    A("space", "init", support_text("folder:%s", support_path("sealed")), "vault", "--person",
+      "anna", "--sealed");
+    A("space", "share", "vault");
+    A("run", "-p", "offline", "the harbour crane lifts forty tons");
+    assert_int_equal(rename(support_path("a/.local/share/tiro/spaces"), support_path("kept")), 0);
+    /* The carrier says that it never was sealed. */
+    char *facts = support_read(support_path("sealed/space.json")),
+         *epoch = strstr(facts, "\"epoch\"");
+    assert_non_null(epoch);
+    memcpy(epoch, "\"other\"", 7);
+    support_write(support_path("sealed/space.json"), facts);
+    assert_int_equal(machine("a", TEXTS("space", "sync")), 1);
+    assert_non_null(strstr(err, "the keys of this space are not on this machine"));
+    struct support_child grep;
+    support_start(&grep, TEXTS("/bin/grep", "-rlE", "crane|tool|offline", support_path("sealed")));
+    assert_int_equal(support_finish(&grep, NULL), 1);
+    support_release(&grep);
+}

@@ -113,7 +113,7 @@ static bool run_status(struct operation_context *c, const void *params, void *re
                                   .url = mem_strdup(s->url),
                                   .person = mem_strdup(s->person),
                                   .role = s->role,
-                                  .sealed = key_ring_exists(s->id),
+                                  .sealed = s->sealed,
                                   .entries = state.entries,
                                   .foreign = state.foreign,
                                   .waiting = state.waiting + state.unlooked,
@@ -175,7 +175,8 @@ static bool run_init(struct operation_context *c, const void *params, void *resu
                                      .url = mem_strdup(p->url),
                                      .person = mem_strdup(p->person),
                                      .command = mem_strdup(p->password_command),
-                                     .role = SPACE_OWNER}};
+                                     .role = SPACE_OWNER,
+                                     .sealed = p->sealed}};
     char id[UUID_LEN + 1];
     (void)result;
     uuid_new(id);
@@ -241,8 +242,14 @@ static bool run_invite(struct operation_context *c, const void *params, void *re
     enum space_role role = SPACE_WRITER;
     if ((p->role && !role_read(p->role, &role, e)) || !find_link(c, p->space, &l, e))
         return false;
-    const struct space_member member = {.person = (char *)(uintptr_t)p->person, .role = role};
-    bool ok = l.carrier->ops->put_member(l.carrier, &member, e);
+    AUTO(space_members_release) struct space_members all = {0};
+    struct space_member member = {.person = (char *)(uintptr_t)p->person, .role = role};
+    bool ok = l.carrier->ops->members(l.carrier, &all, e);
+    for (size_t i = 0; i < all.items.len; i++) /* another machine of a member, who keeps his keys */
+        if (strcmp(all.items.items[i].person, p->person) == 0)
+            member = all.items.items[i];
+    member.role = p->role ? role : member.role;
+    ok = ok && l.carrier->ops->put_member(l.carrier, &member, e);
     if (ok) {
         struct space_invitation i = {
             .name = mem_strdup(l.space.name), .url = mem_strdup(l.space.url), .role = role};
@@ -292,7 +299,8 @@ static bool run_join(struct operation_context *c, const void *params, void *resu
                              .url = mem_strdup(i.url),
                              .person = mem_strdup(p->person),
                              .command = mem_strdup(p->password_command),
-                             .role = i.role};
+                             .role = i.role,
+                             .sealed = i.owner != NULL};
     bool ok = begin_space(&l.space, c->wakeup, &l.carrier, e) &&
               (!i.owner || key_ring_join(&i, e)) && store_begin(s, e);
     if (ok) {

@@ -344,7 +344,7 @@ bool space_send(struct store *s, const struct space *space, struct carrier *c, b
     int64_t last = 0;
     *more = false;
     if (space->role == SPACE_READER || space->form > SPACE_SCHEMA ||
-        (space->ring && key_ring_epoch(space->ring) == 0))
+        (space->sealed && (!space->ring || key_ring_epoch(space->ring) == 0)))
         return true;
     struct query q = sql_query(s, e,
                                "SELECT id, version, kind, at, project, body, number FROM"
@@ -372,7 +372,7 @@ bool space_send(struct store *s, const struct space *space, struct carrier *c, b
         struct space_line *line = &lines.items.items[i];
         if (line->kind == SPACE_FORGET)
             vec_push(&forgotten, line->entry);
-        ok = ok && (!space->ring || key_ring_seal(space->ring, line, e));
+        ok = ok && (!space->sealed || key_ring_seal(space->ring, line, e));
     }
     /* The bodies go after the line that tells why. If this stops in between, both are repeated. */
     ok = ok && (lines.items.len == 0 ||
@@ -571,11 +571,12 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
     AUTO(buf_release) struct buf cursor = BUF_INIT;
     struct receiving r = {.store = s, .memory = m, .space = space, .news = news};
     bool began;
-    /* A newer program knows kinds that this cursor has passed over, a newer ring has keys of sealed
-     * lines behind it. */
-    int64_t epoch = space->ring ? key_ring_epoch(space->ring) : space->epoch;
-    bool anew = space->kinds < SPACE_KINDS || epoch != space->epoch;
-    if (!anew)
+    /* A newer program knows kinds that this cursor has passed over, a newer ring may open lines. */
+    int64_t epoch = space->ring ? key_ring_epoch(space->ring) : 0, locked = space->locked;
+    bool anew = space->kinds < SPACE_KINDS || (locked >= 0 && locked < epoch);
+    if (anew)
+        locked = -1;
+    else
         buf_addstr(&cursor, space->cursor);
     if (!c->ops->pull(c, &cursor, RECEIVE_BYTES, &lines, more, &news->skipped, e))
         return false;
@@ -589,8 +590,12 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
     bool ok = true;
     for (size_t i = 0; i < lines.items.len && ok; i++) {
         struct space_line *line = &lines.items.items[i];
-        enum line_opened opened = space->ring ? key_ring_open_line(space->ring, line) : LINE_OPENED;
+        enum line_opened opened = !space->sealed ? LINE_OPENED
+                                  : space->ring  ? key_ring_open_line(space->ring, line)
+                                                 : LINE_LOCKED;
         news->sealed += opened == LINE_LOCKED;
+        if (opened == LINE_LOCKED && locked < 0)
+            locked = epoch;
         news->skipped += opened == LINE_FORGED;
         if (opened != LINE_OPENED)
             continue;
@@ -603,8 +608,8 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
     ok = place_anew(m, &r.shrunk, ok, e) &&
          (r.forgotten.len == 0 || !c->ops->each_erases ||
           c->ops->erase(c, r.forgotten.items, r.forgotten.len, e)) &&
-         sql_exec(s, e, "UPDATE space SET cursor = ?2, kinds = ?3 WHERE number = ?1", "iti",
-                  space->number, cursor.data, (int64_t)SPACE_KINDS);
+         sql_exec(s, e, "UPDATE space SET cursor = ?2, kinds = ?3, locked = ?4 WHERE number = ?1",
+                  "itii", space->number, cursor.data, (int64_t)SPACE_KINDS, locked);
     put_entries(&r, NULL);
     vec_release(&r.entries);
     vec_release(&r.forgotten);
@@ -612,6 +617,6 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
         return false;
     mem_replace(&space->cursor, buf_take(&cursor));
     space->kinds = SPACE_KINDS;
-    space->epoch = epoch;
+    space->locked = locked;
     return true;
 }

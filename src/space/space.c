@@ -42,8 +42,8 @@ bool spaces_read(struct store *s, struct spaces *out, struct error *e)
 {
     *out = (struct spaces){0};
     struct query q = sql_query(s, e,
-                               "SELECT number, name, id, url, person, writer, role, epoch, form,"
-                               " kinds, lease_days, read_ms, command, cursor FROM space"
+                               "SELECT number, name, id, url, person, writer, role, form, kinds,"
+                               " lease_days, read_ms, command, cursor, sealed, locked FROM space"
                                " ORDER BY name",
                                "");
     while (query_next(&q))
@@ -55,13 +55,14 @@ bool spaces_read(struct store *s, struct spaces *out, struct error *e)
                                   .person = query_column_text(&q, 4),
                                   .writer = query_column_text(&q, 5),
                                   .role = role_of((const char *)sqlite3_column_text(q.handle, 6)),
-                                  .epoch = sqlite3_column_int64(q.handle, 7),
-                                  .form = sqlite3_column_int(q.handle, 8),
-                                  .kinds = sqlite3_column_int64(q.handle, 9),
-                                  .lease_days = sqlite3_column_int(q.handle, 10),
-                                  .read_ms = sqlite3_column_int64(q.handle, 11),
-                                  .command = query_column_text(&q, 12),
-                                  .cursor = query_column_text(&q, 13),
+                                  .form = sqlite3_column_int(q.handle, 7),
+                                  .kinds = sqlite3_column_int64(q.handle, 8),
+                                  .lease_days = sqlite3_column_int(q.handle, 9),
+                                  .read_ms = sqlite3_column_int64(q.handle, 10),
+                                  .command = query_column_text(&q, 11),
+                                  .cursor = query_column_text(&q, 12),
+                                  .sealed = sqlite3_column_int(q.handle, 13) != 0,
+                                  .locked = sqlite3_column_int64(q.handle, 14),
                               }));
     bool ok = query_end(&q);
     if (!ok)
@@ -105,13 +106,14 @@ bool space_add(struct store *s, struct space *space, struct error *e)
         return err_set(e, ERR_USAGE, "this machine has the space %.60s already", space->name);
     bool ok =
         sql_exec(s, e,
-                 "INSERT INTO space (name, id, url, person, writer, role, epoch, form, kinds,"
-                 " lease_days, read_ms, command, cursor)"
-                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 0, ?11, '')",
+                 "INSERT INTO space (name, id, url, person, writer, role, sealed, locked, form,"
+                 " kinds, lease_days, read_ms, command, cursor)"
+                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, -1, ?8, ?9, ?10, 0, ?11, '')",
                  "ttttttiiiit", space->name, space->id, space->url, space->person, space->writer,
-                 space_role_names.words[space->role], space->epoch, (int64_t)space->form,
+                 space_role_names.words[space->role], (int64_t)space->sealed, (int64_t)space->form,
                  (int64_t)SPACE_KINDS, (int64_t)space->lease_days, space->command);
     space->number = sqlite3_last_insert_rowid(s->db);
+    space->locked = -1;
     return ok;
 }
 
@@ -133,7 +135,7 @@ static bool refresh_ring(struct space *space, struct carrier *c, struct error *e
     struct key_tended tended = {0};
     key_ring_close(space->ring);
     space->ring = NULL;
-    if (!key_ring_exists(space->id))
+    if (!space->sealed)
         return true;
     if (!key_ring_open(space->id, &space->ring, e) ||
         !key_ring_tend(space->ring, c, space->person, clock_wall_ms(), &tended, e))

@@ -25,8 +25,9 @@ struct space {
     char *name, *id, *url;
     char *person, *writer;
     enum space_role role;
+    bool sealed;           /* never told by the carrier, which would be sent plain lines */
     struct key_ring *ring; /* of a sealed space, once space_refresh() has opened it; else NULL */
-    int64_t epoch;         /* of the keys with which the log was read; 0: none */
+    int64_t locked;        /* epoch of the ring when it did not open a line; -1: it opened all */
     int form;              /* of its log; above SPACE_SCHEMA: this program only reads it */
     int64_t kinds;         /* kinds of lines that were known when the log was read */
     int lease_days;        /* 0: none */
