@@ -174,6 +174,8 @@ TEST(answers_about_itself)
         {"what exactly is this program tiro", "What tiro is"},
         {"who was Cicero?", "Who Tiro was: the name"},
         {"How do I connect a model?", "How to connect a model"},
+        {"how do I share memory with my team?",
+         "How to share memory with another machine or with a team"},
         {"What can a command reach in the sandbox?", "The sandbox: what a command can reach"},
         {"Can a server run in the background?", "How to let a command run in the background"},
         {"how can I use claude with anthropic?", "How to connect Anthropic (Claude)"},
