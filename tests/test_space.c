@@ -166,8 +166,9 @@ static char *say(struct replica *r, const char *session, const char *text, int64
 
 static void share(struct replica *r, const char *session, bool shared)
 {
-    int64_t entries;
-    assert_ok(space_share(r->store, &r->space, "session", session, shared, &entries, &e), e);
+    struct space_shared out;
+    assert_ok(space_share(r->store, &r->space, "session", session, shared, false, &out, &e), e);
+    space_shared_release(&out);
 }
 
 /* One of the three steps of the background; false: it failed, and can be repeated. */

@@ -111,8 +111,13 @@ TEST_IF(SEALS, the_log_of_a_sealed_space_has_no_word)
     A("space", "leave", "team");
     A("space", "init", support_text("folder:%s", support_path("sealed")), "vault", "--person",
       "anna", "--sealed");
-    A("space", "share", "vault");
     A("run", "-p", "offline", "the harbour crane lifts forty tons");
+    A("space", "share", "--dry-run");
+    assert_non_null(strstr(err, "  the harbour crane lifts forty tons\n"));
+    assert_int_equal(machine("a", TEXTS("space", "share")), 64);
+    assert_non_null(strstr(err, "--yes shares without asking"));
+    A("space", "share", "--yes");
+    expect("the project is shared with vault; 2 entries go there");
     A("space", "invite", "carl");
     char *code = code_of();
     assert_int_equal(machine("c", TEXTS("space", "join", code, "--person", "carl")), 0);

@@ -12,10 +12,11 @@ static struct error e;
 /* The machine of another person, bob, who writes an entry with this text into the log. */
 static void write_entry(struct store *s, struct memory *m, struct space_link *l, const char *text)
 {
-    int64_t entries;
+    struct space_shared out;
     bool more;
     free(memory_store_one(m, "session-of-bob", NULL, text, 1000));
-    assert_ok(space_share(s, &l->space, "session", "session-of-bob", true, &entries, &e), e);
+    assert_ok(space_share(s, &l->space, "session", "session-of-bob", true, false, &out, &e), e);
+    space_shared_release(&out);
     assert_ok(space_gather(s, m, 100, &more, &e), e);
     assert_ok(space_send(s, &l->space, l->carrier, &more, &e), e);
 }

@@ -1,7 +1,10 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "base/i18n.h"
 #include "base/mem.h"
+#include "base/utf8.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/verb.h"
 #include "session/space_operations.h"
@@ -77,12 +80,55 @@ static void print_warnings(const struct verb_call *v, const void *result)
         printf("%s\n", _("Nobody sees or changes more than the roles allow."));
 }
 
+static void print_shared(const struct verb_call *v, const void *result)
+{
+    const struct space_share_result *r = result;
+    (void)v;
+    printf("%s %s; %lld %s\n", _(r->what), r->space, (long long)r->entries, _(r->noun));
+}
+
+/* Before anything leaves the machine, shows how much it is and ten samples, and asks. */
+static bool run_share(struct verb_call *v, struct error *e)
+{
+    const struct operation *o = v->verb->operation;
+    struct space_share_params *p = v->params;
+    struct space_share_result found;
+    AUTO(buf_release) struct buf question = BUF_INIT;
+    bool dry = p->dry_run;
+    if (p->off)
+        return verb_call(v, e);
+    p->dry_run = true;
+    if (!operation_call(v->context, o, p, &found, e))
+        return false;
+    for (size_t i = 0; i < found.samples.len && !v->json; i++) {
+        AUTO(buf_release) struct buf line = BUF_INIT;
+        utf8_clean(&line, found.samples.items[i], strlen(found.samples.items[i]), UTF8_ONE_LINE);
+        fprintf(stderr, "  %.*s\n", (int)utf8_cut_width(line.data, line.len, output_width() - 3),
+                line.data);
+    }
+    buf_addf(&question,
+             ngettext("Share %lld entry with %s, and what comes later? [y/N] ",
+                      "Share %lld entries with %s, and what comes later? [y/N] ",
+                      (unsigned long)found.entries),
+             (long long)found.entries, found.space);
+    bool asks = found.entries > 0 && !dry;
+    shape_release(o->result, &found);
+    p->dry_run = dry;
+    if (asks && !v->yes && !confirm_possible())
+        return err_set(e, ERR_USAGE,
+                       _("cannot ask without a terminal; --yes shares without asking"));
+    if (asks && !v->yes && !confirm(question.data))
+        return err_set(e, ERR_INTERRUPTED, _("not confirmed, so nothing is shared"));
+    return verb_call(v, e);
+}
+
 static const struct verb_more more[] = {
     {&operation_space_status, .print = print_spaces, .member = "spaces"},
     {&operation_space_invite, .print = print_code},
     {&operation_space_members, .print = print_members, .member = "members"},
     {&operation_space_sync, .print = verb_print_figures, .watched = true},
     {&operation_space_check, .print = print_warnings},
+    {&operation_space_share, .run = run_share, .print = print_shared, .asks = true},
     {0},
 };
 

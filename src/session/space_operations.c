@@ -501,16 +501,11 @@ const struct operation operation_space_leave = {
 
 /* ---- space/share ---- */
 
-struct share_result {
-    char *space, *what, *noun;
-    int64_t entries;
-};
-
 static bool run_share(struct operation_context *c, const void *params, void *result,
                       struct error *e)
 {
     const struct space_share_params *p = params;
-    struct share_result *out = result;
+    struct space_share_result *out = result;
     struct memories *m = c->memories;
     bool off = p->off || (p->space && strcmp(p->space, "off") == 0);
     const char *name = p->space && strcmp(p->space, "off") != 0 ? p->space : NULL;
@@ -527,9 +522,14 @@ static bool run_share(struct operation_context *c, const void *params, void *res
                              "instead (--session)",
                              memories_directory(m));
     }
+    struct space_shared shared = {0};
     ok = ok && space_share(m->store, &space, project ? "project" : "session", what, !off,
-                           &out->entries, e);
+                           p->dry_run, &shared, e);
     if (ok) {
+        out->entries = shared.entries;
+        out->samples.items = shared.samples.items.items;
+        out->samples.len = shared.samples.items.len;
+        out->samples.cap = shared.samples.items.cap;
         out->space = mem_strdup(space.name);
         out->what = mem_strdup(off       ? N_("no longer shared with")
                                : project ? N_("the project is shared with")
@@ -559,11 +559,16 @@ const struct operation operation_space_share = {
         SHAPE_OPT(space_share_params, project, "The project of the session's directory.",
                   SHAPE_OPTION("--project", N_("the project of the session"))),
         SHAPE_OPT(space_share_params, off, "Take it back.",
-                  SHAPE_OPTION("--off", N_("take it back: others erase it")))),
-    .result = RESULT("shared", share_result, SHAPE_REQ(share_result, space, "Name of the space."),
-                     SHAPE_REQ(share_result, what, "What was done, in English."),
-                     SHAPE_REQ(share_result, noun, "What happens to the entries, in English."),
-                     SHAPE_REQ(share_result, entries, "Entries of memory that it concerns now.")),
+                  SHAPE_OPTION("--off", N_("take it back: others erase it"))),
+        SHAPE_OPT(space_share_params, dry_run, "Only count, and show samples.",
+                  SHAPE_OPTION("--dry-run", N_("change nothing: count and show samples")))),
+    .result = RESULT(
+        "shared", space_share_result, SHAPE_REQ(space_share_result, space, "Name of the space."),
+        SHAPE_REQ(space_share_result, what, "What was done, in English."),
+        SHAPE_REQ(space_share_result, noun, "What happens to the entries, in English."),
+        SHAPE_REQ(space_share_result, entries, "Entries of memory that it concerns now."),
+        SHAPE_REQ_TEXTS(space_share_result, samples,
+                        "Beginnings of the newest, as they are sent.")),
     .line = "{_what} {space}; {entries} {_noun}",
     .needs = WRITES,
     .run = run_share,

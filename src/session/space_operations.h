@@ -16,7 +16,12 @@ struct space_invite_params {
 };
 struct space_share_params {
     const char *session, *space;
-    bool project, off;
+    bool project, off, dry_run;
+};
+struct space_share_result {
+    char *space, *what, *noun; /* the last two are English, to be translated */
+    int64_t entries;
+    VEC(char *) samples; /* beginnings of the newest entries */
 };
 
 /* "reader", "writer" or "owner", to be translated. */

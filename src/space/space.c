@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/paths.h"
+#include "memory/content.h"
 #include "store/sql.h"
 
 /* ---- rows ---- */
@@ -420,13 +421,39 @@ static bool take_back(struct store *s, const struct space *space, const char *se
                     "itt", space->number, session_id, space->person);
 }
 
+void space_shared_release(struct space_shared *s)
+{
+    vec_free_each(&s->samples.items);
+    s->entries = 0;
+}
+
+/* The beginnings of the newest entries of a session, up to ten in all. */
+static bool add_samples(struct store *s, const char *session_id, struct text_list *out,
+                        struct error *e)
+{
+    enum { SAMPLES = 10, SAMPLE_BYTES = 200 };
+    struct query q = sql_query(s, e,
+                               "SELECT substr(content, 1, ?3) FROM memory_entry WHERE session ="
+                               " (SELECT number FROM memory_session WHERE id = ?1)"
+                               " ORDER BY key DESC LIMIT ?2",
+                               "tii", session_id, (int64_t)(SAMPLES - (int)out->items.len),
+                               (int64_t)SAMPLE_BYTES);
+    while (query_next(&q)) {
+        auto_free char *text = query_column_text(&q, 0);
+        char *clean = content_clean(text);
+        if (clean)
+            vec_push(&out->items, clean);
+    }
+    return query_end(&q);
+}
+
 bool space_share(struct store *s, const struct space *space, const char *kind, const char *what,
-                 bool shared, int64_t *entries, struct error *e)
+                 bool shared, bool dry, struct space_shared *out, struct error *e)
 {
     struct text_list sessions = {0};
     auto_free char *name = mem_printf("%s:%s", kind, what);
     bool began;
-    *entries = 0;
+    *out = (struct space_shared){0};
     if (shared && space->role == SPACE_READER)
         return err_set(e, ERR_FORBIDDEN, "%.60s may only read the space %.60s; ask an owner",
                        space->person, space->name);
@@ -438,22 +465,29 @@ bool space_share(struct store *s, const struct space *space, const char *kind, c
         vec_push(&sessions.items, mem_strdup(what));
     else
         ok = ok && sessions_of(s, space->number, what, &sessions, e);
+    for (size_t i = sessions.items.len; i-- > 0 && ok;) /* newest first */
+        ok = add_samples(s, sessions.items.items[i], &out->samples, e);
     for (size_t i = 0; i < sessions.items.len && ok; i++) {
         const char *session = sessions.items.items[i];
         if (!shared) {
-            ok = take_back(s, space, session, entries, e);
+            ok = take_back(s, space, session, &out->entries, e);
             continue;
         }
         ok = sql_exec(s, e,
                       "INSERT OR IGNORE INTO space_changed (kind, id) SELECT 0, id FROM"
                       " memory_entry WHERE session = (SELECT number FROM memory_session"
                       " WHERE id = ?) ORDER BY key",
-                      "t", session);
-        if (ok)
-            *entries += sqlite3_changes(s->db);
+                      "t", session) &&
+             sql_number(s, &out->entries, e,
+                        "SELECT ?2 + count(*) FROM memory_entry WHERE session ="
+                        " (SELECT number FROM memory_session WHERE id = ?1)",
+                        "ti", session, out->entries);
     }
     vec_free_each(&sessions.items);
-    return store_leave(s, began, ok, e);
+    bool kept = store_leave(s, began, ok && !dry, e);
+    if (!ok || (!dry && !kept))
+        space_shared_release(out);
+    return ok && (dry || kept);
 }
 
 /* ---- leaving ---- */

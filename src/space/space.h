@@ -62,11 +62,16 @@ char *space_project(const char *directory);
 /* Of a remote's URL. NULL: it names no host, as a path does. The caller frees. */
 char *space_project_of_remote(const char *url);
 
+struct space_shared {
+    int64_t entries;          /* of memory that it concerns now */
+    struct text_list samples; /* the beginnings of the newest ones, as they are sent */
+};
+void space_shared_release(struct space_shared *s);
 /* "session" and an id, or "project" and an identity. Sharing notes their entries for gathering;
- * ending it puts a forget for each of this person's into the outbox, and they stay here. *entries:
- * how many of memory it concerns now. */
+ * ending it puts a forget for each of this person's into the outbox, and they stay here.
+ * `dry`: nothing is changed; not within a transaction. */
 bool space_share(struct store *s, const struct space *space, const char *kind, const char *what,
-                 bool shared, int64_t *entries, struct error *e);
+                 bool shared, bool dry, struct space_shared *out, struct error *e);
 /* Whether new entries of a session go to the space. */
 bool space_shares(struct store *s, int64_t space, const char *session_id, bool *out,
                   struct error *e);
