@@ -76,6 +76,7 @@ struct import_counts import_case_scan(const char *path)
             assert_int_equal(counts.files, 0);
             counts = report.sources.items[i];
             counts.name = support_keep(mem_strdup(counts.name));
+            counts.fault = support_keep(mem_strdup(counts.fault ? counts.fault : ""));
             counts.label = counts.places = counts.kinds = NULL;
         }
     import_report_release(&report);

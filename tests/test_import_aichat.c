@@ -54,7 +54,9 @@ TEST_IF(YAML, test_a_session_that_was_emptied_and_one_with_a_made_name_are_other
 TEST_IF(YAML, test_a_file_that_is_no_yaml_costs_itself)
 {
     import_case_write(TAX, "model: m\nmessages:\n- role: user\n  content: [\n");
-    assert_int_equal(import_case_scan(NULL).failed, 1);
+    struct import_counts counts = import_case_scan(NULL);
+    assert_int_equal(counts.failed, 1);
+    assert_non_null(strstr(counts.fault, "/sessions/tax.yaml: line 5: "));
     char deep[200] = "model: m\nmessages: ";
     memset(deep + strlen(deep), '[', 150);
     import_case_write(TAX, deep);

@@ -58,3 +58,12 @@ TEST(test_a_session_that_was_exported_comes_back)
     assert_non_null(strstr(after, "== Find the tax rate | /home/u/shop | claude-opus-4-5 |"));
     assert_int_equal(import_case_scan("talk.json").read, 0);
 }
+
+TEST(test_a_name_that_had_to_be_cleaned_is_no_change)
+{
+#define TALK "{'model':'m\\u0007','messages':[{'role':'user','content':'one'}]}"
+    import_case_write("talk.json", TALK);
+    assert_int_equal(import_case_scan("talk.json").conversations, 1);
+    import_case_write("talk.json", TALK "\n");
+    assert_int_equal(import_case_scan("talk.json").conversations, 0);
+}

@@ -372,6 +372,10 @@ static bool read_source(struct scan *s, struct import_sink *k, const struct impo
     if (!import_sink_begin(k, e))
         return false;
     *whole = source->read(k, f, cause);
+    if (!*whole && !k->broken && !strstr(cause->text, f->path)) {
+        const struct error inner = *cause;
+        err_set(cause, inner.code, "%s: %s", f->path, inner.text);
+    }
     if (!*whole)
         count_fault(k->counts, cause);
     if (!*whole && k->broken)

@@ -575,8 +575,9 @@ static void take_told(struct import_sink *k)
         mem_replace(&info->directory, utf8_clean_line(c->directory));
         k->changed = true;
     }
-    if (c->model && *c->model && (!info->model || strcmp(info->model, c->model) != 0)) {
-        mem_replace(&info->model, utf8_clean_line(c->model));
+    auto_free char *model = c->model ? utf8_clean_line(c->model) : NULL;
+    if (model && *model && (!info->model || strcmp(info->model, model) != 0)) {
+        mem_replace(&info->model, mem_strdup(model));
         k->changed = true;
     }
 }
