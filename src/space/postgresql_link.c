@@ -115,19 +115,26 @@ static int count_hosts(const char *list, bool *local)
     }
 }
 
-static void read_options(struct pg *p, const PQconninfoOption *options)
+/* False with USAGE for a URL with a password: it is kept, and shown as the place of the space. */
+static bool read_options(struct pg *p, const PQconninfoOption *options, struct error *e)
 {
     const char *host = NULL, *address = NULL, *port = NULL, *database = NULL, *sslmode = NULL;
-    const char *service = NULL;
+    const char *service = NULL, *user = NULL, *password = NULL;
     const struct {
         const char *word;
         const char **value;
     } wanted[] = {{"host", &host},       {"hostaddr", &address}, {"port", &port},
-                  {"dbname", &database}, {"sslmode", &sslmode},  {"service", &service}};
+                  {"dbname", &database}, {"sslmode", &sslmode},  {"service", &service},
+                  {"user", &user},       {"password", &password}};
     for (const PQconninfoOption *o = options; o->keyword; o++)
         for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
             if (o->val && strcmp(o->keyword, wanted[i].word) == 0)
                 *wanted[i].value = o->val;
+    if (password)
+        return err_set(e, ERR_USAGE,
+                       "the URL of a space has no password, since it is shown; put that into "
+                       "~/.pgpass, or use a password_command");
+    p->role = user ? NULL : p->place->person;
     service = service ? service : environment_get("PGSERVICE");
     address = address ? address : environment_get("PGHOSTADDR");
     host = host ? host : environment_get("PGHOST");
@@ -141,6 +148,7 @@ static void read_options(struct pg *p, const PQconninfoOption *options)
                                                 : "localhost",
                                       port ? ":" : "", port ? port : "", database ? database : "");
     p->name = utf8_clean_line(name);
+    return true;
 }
 
 bool pg_open(struct pg *p, const struct carrier_place *place, struct error *e)
@@ -156,9 +164,9 @@ bool pg_open(struct pg *p, const struct carrier_place *place, struct error *e)
                        "libpq cannot read the URL of the space; write "
                        "postgresql://ROLE@HOST:PORT/DATABASE, other signs as %%XX");
     *p = (struct pg){.place = place, .pq = pq};
-    read_options(p, options);
+    bool ok = read_options(p, options, e);
     pq->PQconninfoFree(options);
-    return true;
+    return ok;
 }
 
 /* ---- the connection ---- */
@@ -251,19 +259,24 @@ static bool refuse_connection(struct pg *p, struct error *e)
 
 static bool establish(struct pg *p, const char *password, struct error *e)
 {
-    /* Those behind the URL win over it. The first two give way to it: of several hosts the one that
+    /* Those behind the URL win over it, those before it give way. Of several hosts the one that
      * takes writes is meant, and one that is dead must not keep the next from being tried. */
-    const char *const words[] = {
-        "target_session_attrs", "tcp_user_timeout", "dbname",   "fallback_application_name",
-        "client_encoding",      "sslmode",          "password", NULL};
-    const char *const values[] = {p->hosts > 1 ? "read-write" : NULL,
-                                  "8000",
-                                  p->place->url,
-                                  "tiro",
-                                  "UTF8",
-                                  p->sslmode,
-                                  password,
-                                  NULL};
+    const char *const options[][2] = {
+        {"target_session_attrs", p->hosts > 1 ? "read-write" : NULL},
+        {"tcp_user_timeout", "8000"},
+        {"user", p->role},
+        {"dbname", p->place->url},
+        {"fallback_application_name", "tiro"},
+        {"client_encoding", "UTF8"},
+        {"sslmode", p->sslmode},
+        {"password", password},
+    };
+    enum { OPTIONS = sizeof options / sizeof *options };
+    const char *words[OPTIONS + 1] = {0}, *values[OPTIONS + 1] = {0};
+    for (int i = 0; i < OPTIONS; i++) {
+        words[i] = options[i][0];
+        values[i] = options[i][1];
+    }
     int64_t deadline_ms = clock_mono_ms() + (int64_t)CONNECT_MS * p->hosts;
     p->connection = p->pq->PQconnectStartParams(words, values, 1);
     if (!p->connection)

@@ -19,6 +19,7 @@ struct pg {
     struct pg_conn *connection; /* NULL: none */
     int hosts;
     const char *sslmode; /* that the URL does not name; NULL: it does */
+    const char *role;    /* the same */
 };
 
 /* Reads the URL; does not connect. */
