@@ -63,3 +63,18 @@ TEST_IF(YAML, test_a_file_that_is_no_yaml_costs_itself)
     assert_int_equal(import_case_scan(NULL).failed, 1);
     import_case_expect(TEXTS(NULL));
 }
+
+#define CHAT(summary, second) "# CHAT: " summary " [2026-03-01T10:00:0" second "+01:00] (coder)\n"
+#define LOG ".config/aichat/messages.md"
+
+TEST(test_questions_without_a_session)
+{
+    import_case_write(LOG, CHAT("Where is it?", "1") "Where is it?\n\nIn C.\n--------\n"
+                           "<tool_calls>\n[{}]\n</tool_calls>\n\nThere:\n\n--------\n\nDone.\n--------\n\n"
+                           CHAT("Which fee?", "2") "Which fee?\n--------\nThis");
+    import_case_read(NULL, "aichat",
+                     TEXTS("== Where is it? |  |  | aichat", "user: Where is it?\\n\\nIn C.",
+                           "assistant: There:\\n\\n--------\\n\\nDone."));
+    import_case_append(LOG, " one.\n--------\n\n");
+    assert_int_equal(import_case_scan(NULL).messages, 2);
+}

@@ -1,16 +1,19 @@
-/* aichat: ~/.config/aichat/sessions/NAME.yaml, and sessions/_/TIME-NAME.yaml where it chose the
+/* aichat: messages.md has what was asked without a session, a question and its answer each.
+ * ~/.config/aichat/sessions/NAME.yaml, and sessions/_/TIME-NAME.yaml where it chose the
  * name: the model and a list of messages, written anew as the talk goes on. What a compaction took
  * away stands in a list of its own. There are no times and no ids; a session can be emptied and
  * used again, so that it is known by its name and its first message. */
+#include <stdlib.h>
+
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/paths.h"
 #include "import/source.h"
+#include "import/text.h"
 
 #ifdef HAVE_LIBYAML
 
-#include <stdlib.h>
 #include <yaml.h>
-
-#include "base/paths.h"
 
 enum { DEPTH_MAX = 64 };
 
@@ -187,7 +190,7 @@ static bool give(struct import_sink *k, const struct json *messages, const char 
     return ok;
 }
 
-static bool read_aichat(struct import_sink *k, struct import_file *f, struct error *e)
+static bool read_session(struct import_sink *k, struct import_file *f, struct error *e)
 {
     AUTO(buf_release) struct buf text = BUF_INIT, first = BUF_INIT;
     if (!import_file_text(f, &text, e))
@@ -220,7 +223,7 @@ static bool read_aichat(struct import_sink *k, struct import_file *f, struct err
 
 #else
 
-static bool read_aichat(struct import_sink *k, struct import_file *f, struct error *e)
+static bool read_session(struct import_sink *k, struct import_file *f, struct error *e)
 {
     (void)k;
     return err_set(e, ERR_FILE_ERROR, "%s cannot be read: this program is built without libyaml",
@@ -228,6 +231,92 @@ static bool read_aichat(struct import_sink *k, struct import_file *f, struct err
 }
 
 #endif
+
+/* --- messages.md ------------------------------------------------------------------------------ */
+
+/*     # CHAT: SUMMARY [TIME] ROLE
+ *     question
+ *     --------
+ *     answer
+ *     -------- */
+#define HEADING "# CHAT: "
+
+struct talk {
+    struct import_sink *sink;
+    char *heading; /* NULL: before the first */
+    struct buf text[2];
+    bool answered; /* the first rule came */
+};
+
+/* Gives what followed the heading, if it is whole. */
+static bool give_talk(struct talk *t, struct error *e)
+{
+    static const char rule[] = "\n--------", calls_begin[] = "<tool_calls>\n";
+    static const char calls_end[] = "\n</tool_calls>\n";
+    struct buf *answer = &t->text[1];
+    const char *time = t->heading ? strrchr(t->heading, '[') : NULL;
+    auto_free char *at = time ? mem_strndup(time + 1, strcspn(time + 1, "]")) : NULL;
+    struct import_conversation c = {.id = t->heading};
+    buf_trim_end(&t->text[0], "\n");
+    buf_trim_end(answer, "\n");
+    if (!import_ends(answer->data, rule) || !at || !rfc3339_parse(at, &c.created_ms) ||
+        !import_wants(t->sink, &c, c.created_ms))
+        return true;
+    buf_truncate(answer, answer->len - strlen(rule));
+    const char *text = answer->data, *calls = NULL;
+    if (strncmp(text, calls_begin, strlen(calls_begin)) == 0)
+        calls = strstr(text, calls_end);
+    if (calls)
+        text = calls + strlen(calls_end);
+    struct import_message said = IMPORT_MESSAGE(ROLE_USER, t->text[0].data);
+    struct import_message answered = IMPORT_MESSAGE(ROLE_ASSISTANT, text + strspn(text, "\n"));
+    said.ms = answered.ms = c.created_ms;
+    return import_begin(t->sink, &c, e) && import_add(t->sink, &said, e) &&
+           import_add(t->sink, &answered, e) && import_end(t->sink, e);
+}
+
+static bool take_line(struct talk *t, const char *line, struct error *e)
+{
+    if (strncmp(line, HEADING, strlen(HEADING)) == 0 && strstr(line, " [20")) {
+        bool ok = give_talk(t, e);
+        mem_replace(&t->heading, mem_strdup(line + strlen(HEADING)));
+        buf_clear(&t->text[0]);
+        buf_clear(&t->text[1]);
+        t->answered = false;
+        return ok;
+    }
+    if (!t->answered && is(line, "--------"))
+        t->answered = true;
+    else if (t->text[t->answered].len < IMPORT_ELEMENT_BYTES)
+        buf_addf(&t->text[t->answered], "%s\n", line);
+    return true;
+}
+
+static bool read_messages(struct import_sink *k, struct import_file *f, struct error *e)
+{
+    struct talk t = {.sink = k, .text = {BUF_INIT, BUF_INIT}};
+    struct import_text lines;
+    struct error cause = {0};
+    bool ok = true;
+    FILE *in = import_file_open(f, e);
+    if (!in)
+        return false;
+    import_text_init(&lines, in, 64 * 1024, NULL, NULL);
+    while (ok && import_text_line(&lines, &cause)) {
+        lines.element.data[strcspn(lines.element.data, "\r")] = '\0';
+        ok = take_line(&t, lines.element.data, e);
+        buf_clear(&lines.element);
+    }
+    ok = ok && give_talk(&t, e);
+    if (ok && cause.code != ERR_OK)
+        ok = err_set(e, cause.code, "%s", cause.text);
+    import_text_release(&lines);
+    fclose(in);
+    free(t.heading);
+    buf_release(&t.text[0]);
+    buf_release(&t.text[1]);
+    return ok;
+}
 
 /* --- the row ---------------------------------------------------------------------------------- */
 
@@ -239,14 +328,25 @@ static void places(struct text_list *out)
 
 static bool named(const char *path)
 {
-    return strstr(path, "/sessions/") && import_ends(path, ".yaml");
+    return (strstr(path, "/sessions/") && import_ends(path, ".yaml")) ||
+           is(import_name(path), "messages.md");
+}
+
+static bool is_messages(const struct import_file *f)
+{
+    return f->head_len > strlen(HEADING) && memcmp(f->head, HEADING, strlen(HEADING)) == 0;
+}
+
+static bool read_aichat(struct import_sink *k, struct import_file *f, struct error *e)
+{
+    return is_messages(f) ? read_messages(k, f, e) : read_session(k, f, e);
 }
 
 static bool sniff(const struct import_file *f)
 {
     static const char *const begins[] = {"model: ", "---\nmodel: ", NULL};
     auto_free char *head = mem_strndup(f->head, f->head_len);
-    return import_begins(head, begins) && strstr(head, "messages:");
+    return is_messages(f) || (import_begins(head, begins) && strstr(head, "messages:"));
 }
 
 const struct import_source import_aichat = {

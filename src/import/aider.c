@@ -39,8 +39,7 @@ static bool begin_session(struct talk *t, const char *first, struct error *e)
 static bool give_text(struct talk *t, struct error *e)
 {
     struct import_message m = IMPORT_MESSAGE(t->role, NULL);
-    while (t->text.len > 0 && strchr("\n ", t->text.data[t->text.len - 1]))
-        t->text.data[--t->text.len] = '\0';
+    buf_trim_end(&t->text, "\n ");
     m.text = t->text.data + strspn(t->text.data, "\n");
     m.ms = t->c.created_ms;
     bool blank = utf8_is_blank(m.text);
@@ -89,13 +88,14 @@ static bool take_line(struct talk *t, const char *line, struct error *e)
             return false;
         t->role = role;
     }
-    buf_addf(&t->text, "%s\n", said ? line + 5 : line);
+    if (t->text.len < IMPORT_ELEMENT_BYTES)
+        buf_addf(&t->text, "%s\n", said ? line + 5 : line);
     return true;
 }
 
 static bool read_aider(struct import_sink *k, struct import_file *f, struct error *e)
 {
-    struct talk t = {.sink = k, .text = {.data = buf_empty, .max = IMPORT_ELEMENT_BYTES}};
+    struct talk t = {.sink = k, .text = BUF_INIT};
     struct import_text lines;
     FILE *in = import_file_open(f, e);
     if (!in)
