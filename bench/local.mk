@@ -1,5 +1,5 @@
 # A program that measures: `make bench`, never part of `make check`. BENCH="start idle" takes some
-# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora serve import;
+# of start idle stream bulk resume interrupt scale compaction memory facts recall corpora serve import space;
 # MEMORY_ENTRIES=1000000 measures memory at that size alone, GRAPH_ENTITIES=1000 the graph.
 EXTRA_PROGRAMS += bench/tiro-bench
 CLEANFILES += bench/tiro-bench$(EXEEXT)
@@ -32,6 +32,7 @@ bench_tiro_bench_SOURCES = \
 	bench/measure_recall.c \
 	bench/measure_resume.c \
 	bench/measure_serve.c \
+	bench/measure_space.c \
 	bench/measure_start.c \
 	bench/measure_stream.c \
 	bench/measures.h \

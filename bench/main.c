@@ -32,6 +32,7 @@ static const struct {
     {"facts", measure_facts},           {"recall", measure_recall},
     {"reach", measure_reach},           {"corpora", measure_corpora},
     {"serve", measure_serve},           {"import", measure_import},
+    {"space", measure_space},
 };
 
 static void make_one_session(const char *store_path, size_t messages)

@@ -16,6 +16,7 @@ void measure_serve(void);         /* other programs as clients */
 void measure_reach(void);         /* evidence that the model receives: doc/reach.md */
 void measure_facts(void);         /* the graph of facts, full */
 void measure_import(void);        /* histories of other agents, IMPORT_GB of them */
+void measure_space(void);         /* memory of several machines: SPACE_ENTRIES, SPACE_URL */
 
 /* Recall of semantic memory for the question sets in the directory RECALL_SETS (bench), or for the
  * one set in that directory. Prints tables of its own. RECALL_HELD=1 asks the held-out questions,
