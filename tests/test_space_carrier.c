@@ -360,9 +360,14 @@ static void test_the_person(void **state)
 
 TEST(test_urls)
 {
-    const char *const urls[] = {
-        "",  "folder", "folder:team", "ftp://u:sesame@host/x", "postgresql://u:sesame@[host/x",
-        NULL};
+    const char *const urls[] = {"",
+                                "folder",
+                                "folder:team",
+                                "ftp://u:sesame@host/x",
+                                "postgresql://u:sesame@[host/x",
+                                "postgresql://u:sesame@host/x",
+                                "postgres://host/x?password=sesame",
+                                NULL};
     (void)state;
     for (size_t i = 0; urls[i]; i++) {
         struct carrier *c;

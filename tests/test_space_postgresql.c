@@ -314,7 +314,7 @@ TEST(test_tables_that_only_an_administrator_may_make)
     struct carrier *ben = open_url(url);
     struct space_facts facts;
     assert_error(ben->ops->facts(ben, &facts, &e), e, ERR_USAGE, "no tables");
-    assert_error(try_make(ben, "ben", &e), e, ERR_FORBIDDEN, "--print-sql");
+    assert_error(try_make(ben, "ben", &e), e, ERR_FORBIDDEN, "tiro space sql");
     buf_addstr(&text, "\\c closed\n");
     buf_addstr(&text, postgresql_tables);
     postgresql_policies(&text);

@@ -80,6 +80,12 @@ static void print_warnings(const struct verb_call *v, const void *result)
         printf("%s\n", _("Nobody sees or changes more than the roles allow."));
 }
 
+static void print_sql(const struct verb_call *v, const void *result)
+{
+    (void)v;
+    fputs(((const struct space_sql *)result)->sql, stdout);
+}
+
 static void print_shared(const struct verb_call *v, const void *result)
 {
     const struct space_share_result *r = result;
@@ -128,6 +134,7 @@ static const struct verb_more more[] = {
     {&operation_space_members, .print = print_members, .member = "members"},
     {&operation_space_sync, .print = verb_print_figures, .watched = true},
     {&operation_space_check, .print = print_warnings},
+    {&operation_space_sql, .print = print_sql},
     {&operation_space_share, .run = run_share, .print = print_shared, .asks = true},
     {0},
 };

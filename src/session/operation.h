@@ -199,6 +199,7 @@ struct operation {
     X(space_status) X(space_init) X(space_invite) X(space_join) X(space_members) X(space_remove) \
     X(space_rotate) X(space_approve) \
     X(space_share) X(space_sync) X(space_check) X(space_leave) \
+    X(space_sql) \
     X(compaction_ledger) \
     X(session_create) X(session_open) X(session_set_model) X(session_set_effort) \
     X(session_set_system) \

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "session/memories.h"
 #include "space/invitation.h"
+#include "space/postgresql_schema.h"
 #include "store/store.h"
 
 #define READS (NEED_MEMORY | NEED_STORE)
@@ -657,4 +658,26 @@ const struct operation operation_space_check = {
                      SHAPE_REQ_TEXTS(space_warnings, warnings, "Sentences in English.")),
     .needs = WRITES,
     .run = run_check,
+};
+
+/* ---- space/sql ---- */
+
+static bool run_sql(struct operation_context *c, const void *params, void *result, struct error *e)
+{
+    struct buf sql = BUF_INIT;
+    (void)c;
+    (void)params;
+    (void)e;
+    buf_addstr(&sql, postgresql_tables);
+    postgresql_policies(&sql);
+    ((struct space_sql *)result)->sql = buf_take(&sql);
+    return true;
+}
+
+const struct operation operation_space_sql = {
+    OPERATION("space/sql", TERMINAL, SPACE, "The SQL that makes the tables on PostgreSQL."),
+    COMMAND("space sql", "", N_("print the SQL that makes the tables of spaces on PostgreSQL")),
+    .details = N_("For an administrator of the database, where your role may make no tables."),
+    .result = RESULT("sql", space_sql, SHAPE_REQ(space_sql, sql, "It may be run again.")),
+    .run = run_sql,
 };

@@ -27,7 +27,7 @@ struct space_share_result {
 /* "reader", "writer" or "owner", to be translated. */
 const char *space_role_word(enum space_role role);
 
-/* The results of space/status, space/members, space/invite and space/check. */
+/* The results of space/status, space/members, space/invite, space/check and space/sql. */
 struct space_row {
     char *name, *url, *person;
     enum space_role role;
@@ -55,6 +55,9 @@ struct space_code {
 };
 struct space_warnings {
     VEC(char *) warnings;
+};
+struct space_sql {
+    char *sql;
 };
 
 /* A space with a connection to its carrier. All 0: neither. */

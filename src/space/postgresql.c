@@ -297,7 +297,7 @@ static bool make_tables(struct pg *p, struct error *e)
     return e->code != ERR_FORBIDDEN ||
            err_set(e, ERR_FORBIDDEN,
                    "%s: the role may not make tables; let an administrator of the database run "
-                   "the SQL of `tiro space init --print-sql`",
+                   "what `tiro space sql` prints",
                    p->name);
 }
 
