@@ -383,7 +383,7 @@ CREATE TABLE space_object (
     state   INTEGER NOT NULL,               -- enum space_state (space/replica.c)
     owner   TEXT    NOT NULL,               -- who wrote the version
     author  TEXT    NOT NULL,               -- who wrote the first one
-    session TEXT    NOT NULL,
+    session TEXT    NOT NULL,               -- of an entry; of a learned item: its id here
     PRIMARY KEY (space, kind, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX space_object_session ON space_object (session);
@@ -516,7 +516,7 @@ CREATE TABLE learned_item (
     scope       TEXT    NOT NULL,           -- project, user
     kind        TEXT    NOT NULL,
     state       TEXT    NOT NULL,           -- candidate, active, superseded, rejected
-    origin      TEXT    NOT NULL,           -- typed, added, extracted
+    origin      TEXT    NOT NULL,           -- typed, added, extracted, shared
     project     TEXT,                       -- resolved path; NULL: of all projects
     session     TEXT,                       -- id; perhaps deleted
     seq         INTEGER,                    -- event of its message
@@ -528,6 +528,20 @@ CREATE TABLE learned_item (
     text        TEXT    NOT NULL
 ) STRICT;
 CREATE INDEX learned_item_state ON learned_item (state, project);
+
+CREATE TRIGGER space_item_new AFTER INSERT ON learned_item WHEN EXISTS (SELECT 1 FROM space)
+BEGIN
+    INSERT OR IGNORE INTO space_changed (kind, id) VALUES (1, NEW.id);
+END;
+CREATE TRIGGER space_item_changed AFTER UPDATE OF state, text ON learned_item
+    WHEN EXISTS (SELECT 1 FROM space)
+BEGIN
+    INSERT OR IGNORE INTO space_changed (kind, id) VALUES (1, NEW.id);
+END;
+CREATE TRIGGER space_item_gone AFTER DELETE ON learned_item WHEN EXISTS (SELECT 1 FROM space)
+BEGIN
+    INSERT OR IGNORE INTO space_changed (kind, id) VALUES (1, OLD.id);
+END;
 
 -- Folds of the logs of sessions up to an event; a missing one is made again from the log.
 CREATE TABLE learned_session (

@@ -1,4 +1,6 @@
 /* Shared spaces: what one replica says, edits and forgets is the same on all others. */
+#include "base/paths.h"
+#include "knowledge/learned.h"
 #include "space/space.h"
 #include "store/sql.h"
 #include "tests/memory_store.h"
@@ -480,6 +482,61 @@ TEST(after_any_interleaving_all_replicas_have_the_same_entries_and_hits)
         }
     }
     assert_true(strlen(export_of(&replicas[0])) > 1000);
+}
+
+/* The texts of learned items in this state, one after another. */
+static void expect_learned(struct replica *r, enum learned_state state, const char *wanted)
+{
+    struct learned_items items = {0};
+    struct buf text = BUF_INIT;
+    const struct learned_filter filter = {.states = 1U << state};
+    assert_ok(learned_list(r->store, &filter, &items, &e), e);
+    for (size_t i = 0; i < items.items.len; i++)
+        buf_addf(&text, "%s|", items.items.items[i].text);
+    learned_items_release(&items);
+    char *kept = support_keep(buf_take(&text));
+    assert_string_equal(kept, wanted);
+}
+
+TEST(learned_items_of_others_are_proposals)
+{
+    struct replica *a = &replicas[0], *b = &replicas[1], *c = &replicas[2];
+    char *project = support_path("tool");
+    struct learned_item item = {.scope = LEARNED_PROJECT,
+                                .kind = LEARNED_FACT,
+                                .state = LEARNED_ACTIVE,
+                                .origin = LEARNED_ADDED,
+                                .project = project,
+                                .text = (char *)"the tests need a display"};
+    AUTO(learned_item_release) struct learned_item kept = {.id = NULL};
+    struct space_shared shared;
+    enum learned_added how;
+    assert_ok(paths_make_dir(support_path("tool/.git"), &e), e);
+    support_write(support_path("tool/.git/config"), "[remote \"o\"]\nurl = https://x.org/a/tool\n");
+    assert_ok(learned_add(a->store, &item, &kept, &how, &e), e);
+    assert_ok(space_share(a->store, &a->space, "project", "x.org/a/tool", true, false, &shared, &e),
+              e);
+    space_shared_release(&shared);
+    assert_ok(space_note_directory(c->store, project, "x.org/a/tool", &e), e);
+    settle();
+    expect_learned(c, LEARNED_CANDIDATE, "the tests need a display|");
+    expect_learned(b, LEARNED_CANDIDATE, ""); /* it has no such project yet */
+    assert_ok(space_note_directory(b->store, project, "x.org/a/tool", &e), e);
+    restart(b);
+    settle();
+    expect_learned(b, LEARNED_CANDIDATE, "the tests need a display|");
+    assert_ok(learned_edit(a->store, kept.id, "the tests need Xvfb", &e), e);
+    settle();
+    expect_learned(b, LEARNED_CANDIDATE, "the tests need Xvfb|");
+    settle();
+    expect_learned(a, LEARNED_CANDIDATE, "");
+    expect_learned(a, LEARNED_ACTIVE, "the tests need Xvfb|");
+    struct learned_items gone = {0};
+    assert_ok(learned_forget(a->store, (const char *const[]){kept.id}, 1, &gone, &e), e);
+    learned_items_release(&gone);
+    settle();
+    expect_learned(b, LEARNED_CANDIDATE, "");
+    expect_learned(c, LEARNED_CANDIDATE, "");
 }
 
 TEST(a_remote_is_a_host_and_a_path)

@@ -26,10 +26,8 @@ static const char *const state_words[] = {[LEARNED_CANDIDATE] = "candidate",
                                           [LEARNED_SUPERSEDED] = "superseded",
                                           [LEARNED_REJECTED] = "rejected"};
 static const char *const origin_words[] = {
-    [LEARNED_TYPED] = "typed",
-    [LEARNED_ADDED] = "added",
-    [LEARNED_EXTRACTED] = "extracted",
-    [LEARNED_LOGGED] = "logged",
+    [LEARNED_TYPED] = "typed",   [LEARNED_ADDED] = "added",   [LEARNED_EXTRACTED] = "extracted",
+    [LEARNED_SHARED] = "shared", [LEARNED_LOGGED] = "logged",
 };
 
 static const char *const access_words[] = {

@@ -51,8 +51,15 @@ enum learned_state {
 enum memory_access { MEMORY_ACCESS_OFF, MEMORY_ACCESS_READ, MEMORY_ACCESS_WRITE };
 extern const struct shape_names memory_access_names;
 
-/* The source of an item; LOGGED: the logs of sessions. */
-enum learned_origin { LEARNED_TYPED, LEARNED_ADDED, LEARNED_EXTRACTED, LEARNED_LOGGED };
+/* The source of an item; SHARED: another person, in a shared space; LOGGED: the logs of sessions.
+ */
+enum learned_origin {
+    LEARNED_TYPED,
+    LEARNED_ADDED,
+    LEARNED_EXTRACTED,
+    LEARNED_SHARED,
+    LEARNED_LOGGED
+};
 
 struct learned_item {
     char *id; /* permanent; NULL before the store made one */

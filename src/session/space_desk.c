@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "session/learned_operations.h"
 #include "session/memories.h"
 #include "session/space_operations.h"
 
@@ -135,6 +136,9 @@ static int sync_some(void *desk, const struct wakeup *wakeup)
     tell(d);
     if (news.applied > 0)
         memory_desk_work(d->memory);
+    if (news.proposed > 0)
+        mailbox_push(d->desk.notices,
+                     learned_notice(d->desk.store, memories_directory(d->memories), false));
     return POLL_MS;
 }
 

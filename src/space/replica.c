@@ -4,8 +4,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "knowledge/learned.h"
+#include "knowledge/project.h"
 #include "memory/content.h"
 #include "space/space.h"
 #include "store/sql.h"
@@ -237,8 +240,8 @@ static bool gather_version(struct gathering *g, const struct space *space, struc
 
 /* The memory does not have the object any more. An owner forgets for everybody, others what they
  * wrote; what else they forget is hidden here alone. */
-static bool gather_forgotten(struct gathering *g, const struct space *space, struct object *o,
-                             const char *id, struct error *e)
+static bool gather_forgotten(struct gathering *g, const struct space *space, enum space_kind kind,
+                             struct object *o, const char *id, struct error *e)
 {
     if (!o->known || o->state != OBJECT_HERE)
         return true;
@@ -250,7 +253,65 @@ static bool gather_forgotten(struct gathering *g, const struct space *space, str
                       space->number, id) ||
             !enqueue(g->store, space, o->version, SPACE_FORGET, id, NULL, NULL, e))
             return false;
-    return object_write(g->store, space->number, SPACE_ENTRY, id, o, e);
+    return object_write(g->store, space->number, kind, id, o, e);
+}
+
+/* A learned item goes out while it is active and its project is shared. */
+static bool gather_item_for(struct gathering *g, const struct space *space,
+                            const struct learned_item *item, bool active, struct error *e)
+{
+    struct object o;
+    auto_free char *project = active ? space_project(item->project) : NULL;
+    int64_t shared = 0, digest = active ? digest_of(item->text) : 0;
+    if (!object_read(g->store, space->number, SPACE_LEARNED, item->id, &o, e))
+        return false;
+    bool ok = !project || (space_note_directory(g->store, item->project, project, e) &&
+                           sql_number(g->store, &shared, e,
+                                      "SELECT shared FROM space_share WHERE space = ?1"
+                                      " AND what = 'project:' || ?2",
+                                      "it", space->number, project));
+    if (ok && !active)
+        ok = gather_forgotten(g, space, SPACE_LEARNED, &o, item->id, e);
+    else if (ok && (o.known ? o.state == OBJECT_HERE && o.digest != digest : shared > 0)) {
+        const char *author = o.known ? o.author : space->person;
+        struct buf body = BUF_INIT;
+        struct json_out out = {.buf = &body};
+        const struct object next = {.version = o.version + 1,
+                                    .digest = digest,
+                                    .owner = space->person,
+                                    .author = (char *)(uintptr_t)author,
+                                    .session = item->id};
+        json_out_pack(&out, "{author:s kind:s text:s}", author, learned_kind_word(item->kind),
+                      item->text);
+        ok = enqueue(g->store, space, next.version, SPACE_LEARNED, item->id, project, body.data,
+                     e) &&
+             object_write(g->store, space->number, SPACE_LEARNED, item->id, &next, e);
+        buf_release(&body);
+    }
+    object_release(&o);
+    return ok;
+}
+
+static bool gather_item(struct gathering *g, const char *id, struct error *e)
+{
+    AUTO(learned_item_release) struct learned_item item = {.id = NULL};
+    struct error missing;
+    bool there = learned_get(g->store, id, &item, &missing), of_others = false;
+    bool ok =
+        (there || missing.code == ERR_MEMORY_NOT_FOUND ||
+         err_set(e, missing.code, "%s", missing.text)) &&
+        sql_any(g->store, &of_others, e,
+                "SELECT 1 FROM space_object WHERE session = ?1 AND kind = 1 AND id <> ?1", "t", id);
+    if (!there)
+        item.id = mem_strdup(id);
+    bool active = there && item.state == LEARNED_ACTIVE && item.scope == LEARNED_PROJECT &&
+                  item.project && item.origin != LEARNED_SHARED;
+    for (size_t i = 0; i < g->spaces->items.len && ok && !of_others; i++) {
+        const struct space *space = &g->spaces->items.items[i];
+        if (space->role != SPACE_READER && space->form <= SPACE_SCHEMA)
+            ok = gather_item_for(g, space, &item, active, e);
+    }
+    return ok;
 }
 
 /* Entries of a session went. */
@@ -281,7 +342,7 @@ static bool gather_entry(struct gathering *g, const char *id, struct error *e)
         if (!ok)
             break;
         if (!there)
-            ok = gather_forgotten(g, space, &o, id, e);
+            ok = gather_forgotten(g, space, SPACE_ENTRY, &o, id, e);
         else if (!entry.id_is_number && strlen(id) >= OWN_ID_BYTES)
             ok = gather_version(g, space, &o, &entry, e);
         object_release(&o);
@@ -323,8 +384,10 @@ bool space_gather(struct store *s, struct memory *m, int most, bool *more, struc
         ok = query_end(&q);
     }
     for (size_t i = 0; i < ids.len; i++) {
-        ok = ok && (ids.items[i].kind == SPACE_SHARE ? gather_shrunk(&g, ids.items[i].id, e)
-                                                     : gather_entry(&g, ids.items[i].id, e));
+        const struct noted *n = &ids.items[i];
+        ok = ok && (n->kind == SPACE_SHARE     ? gather_shrunk(&g, n->id, e)
+                    : n->kind == SPACE_LEARNED ? gather_item(&g, n->id, e)
+                                               : gather_entry(&g, n->id, e));
         free(ids.items[i].id);
     }
     ok = place_anew(m, &g.shrunk, ok, e);
@@ -425,8 +488,13 @@ static bool is_owner(struct receiving *r, const char *person, bool *out, struct 
 static bool receive_forget(struct receiving *r, const struct space_line *line, struct error *e)
 {
     struct object o;
-    bool owner = false, here = false;
-    if (!object_read(r->store, r->space->number, SPACE_ENTRY, line->entry, &o, e))
+    bool owner = false, here = false, learned = false;
+    if (!sql_any(r->store, &learned, e,
+                 "SELECT 1 FROM space_object WHERE space = ?1 AND kind = 1 AND id = ?2", "it",
+                 r->space->number, line->entry))
+        return false;
+    enum space_kind kind = learned ? SPACE_LEARNED : SPACE_ENTRY;
+    if (!object_read(r->store, r->space->number, kind, line->entry, &o, e))
         return false;
     bool ok = is_owner(r, line->owner, &owner, e);
     bool author = o.known && strcmp(o.author, line->owner) == 0;
@@ -442,7 +510,10 @@ static bool receive_forget(struct receiving *r, const struct space_line *line, s
     bool mine = o.known && strcmp(o.author, r->space->person) == 0 && !author;
     ok = ok && put_entries(r, e) &&
          (!o.known || o.state != OBJECT_HERE || mine ||
-          sql_any(r->store, &here, e, "SELECT 1 FROM memory_entry WHERE id = ?", "t", line->entry));
+          (learned ? sql_any(r->store, &here, e, "SELECT 1 FROM learned_item WHERE id = ?", "t",
+                             o.session)
+                   : sql_any(r->store, &here, e, "SELECT 1 FROM memory_entry WHERE id = ?", "t",
+                             line->entry)));
     if (ok && o.state != OBJECT_FORGOTTEN) {
         const struct object next = {.version = o.known && o.version > line->version ? o.version
                                                                                     : line->version,
@@ -450,11 +521,14 @@ static bool receive_forget(struct receiving *r, const struct space_line *line, s
                                     .owner = line->owner,
                                     .author = o.known ? o.author : line->owner,
                                     .session = o.session};
-        ok = object_write(r->store, r->space->number, SPACE_ENTRY, line->entry, &next, e) &&
-             (!here ||
-              r->memory->ops->forget(r->memory, (const char *const[]){line->entry}, 1, NULL, e));
+        const char *const id[] = {learned ? o.session : line->entry};
+        struct learned_items gone = {0};
+        ok = object_write(r->store, r->space->number, kind, line->entry, &next, e) &&
+             (!here || (learned ? learned_forget(r->store, id, 1, &gone, e)
+                                : r->memory->ops->forget(r->memory, id, 1, NULL, e)));
+        learned_items_release(&gone);
         r->news->applied += here;
-        if (here)
+        if (here && !learned)
             note_session(&r->shrunk, o.session);
         ok = ok && sql_exec(r->store, e, /* the object may be what a session is */
                             "DELETE FROM space_session WHERE space = ?1 AND session = ?2"
@@ -564,6 +638,75 @@ static bool receive_entry(struct receiving *r, const struct space_line *line, st
     return ok;
 }
 
+/* The kind with this word; false: there is none that a project has. */
+static bool kind_of(const char *word, enum learned_kind *out)
+{
+    for (int i = 0; word && i < learned_kind_names.count; i++)
+        if (learned_kind_names.words[i] && strcmp(learned_kind_names.words[i], word) == 0 &&
+            learned_scope_of((enum learned_kind)i) == LEARNED_PROJECT) {
+            *out = (enum learned_kind)i;
+            return true;
+        }
+    return false;
+}
+
+/* What another person lets the model know becomes a proposal, for the person here to accept: it
+ * could be an instruction. It waits for a directory of its project. */
+static bool receive_item(struct receiving *r, const struct space_line *line, struct error *e)
+{
+    struct error ignored;
+    struct object o;
+    auto_free char *directory = NULL, *root = NULL;
+    struct learned_item item = {
+        .scope = LEARNED_PROJECT, .state = LEARNED_CANDIDATE, .origin = LEARNED_SHARED};
+    AUTO(json_free_local)
+    struct json *v = json_parse_foreign(line->body.data, line->body.len, &ignored);
+    const char *text = json_get_string(v, "text"), *by = json_get_string(v, "author");
+    if (line->body.len == 0)
+        return true;
+    if (!text || strlen(text) > LEARNED_TEXT_BYTES || !by || !line->project ||
+        !kind_of(json_get_string(v, "kind"), &item.kind)) {
+        r->news->skipped++;
+        return true;
+    }
+    if (!object_read(r->store, r->space->number, SPACE_LEARNED, line->entry, &o, e))
+        return false;
+    bool mine = strcmp(line->version == 1 ? line->owner : by, r->space->person) == 0;
+    bool ok = true;
+    if (is_newer(&o, line) && (!o.known || o.state == OBJECT_HERE)) {
+        AUTO(learned_item_release) struct learned_item kept = {.id = NULL};
+        enum learned_added how = LEARNED_IS_KNOWN;
+        struct query q = sql_query(r->store, e,
+                                   "SELECT directory FROM space_directory WHERE project = ?"
+                                   " ORDER BY length(directory) LIMIT 1",
+                                   "t", line->project);
+        if (query_next(&q))
+            directory = query_column_text(&q, 0);
+        ok = query_end(&q);
+        root = directory ? project_of(directory) : NULL;
+        item.text = (char *)(uintptr_t)text;
+        item.project = root;
+        if (ok && root && !mine)
+            ok = learned_add(r->store, &item, &kept, &how, e);
+        const struct object next = {.version = root || mine ? line->version : 0,
+                                    .digest = digest_of(text),
+                                    .owner = line->owner,
+                                    .author = (char *)(uintptr_t)(o.known ? o.author : by),
+                                    .session = how == LEARNED_IS_NEW ? kept.id : (char *)""};
+        /* An earlier version that still waits makes way. */
+        ok = ok &&
+             sql_exec(r->store, e,
+                      "DELETE FROM learned_item WHERE id = ?1 AND state = 'candidate'"
+                      " AND origin = 'shared'",
+                      "t", o.known && how == LEARNED_IS_NEW ? o.session : "") &&
+             object_write(r->store, r->space->number, SPACE_LEARNED, line->entry, &next, e);
+        r->news->applied += how == LEARNED_IS_NEW;
+        r->news->proposed += how == LEARNED_IS_NEW;
+    }
+    object_release(&o);
+    return ok;
+}
+
 bool space_receive(struct store *s, struct memory *m, struct space *space, struct carrier *c,
                    bool *more, struct space_news *news, struct error *e)
 {
@@ -602,7 +745,7 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
         ok = line->kind == SPACE_ENTRY    ? receive_entry(&r, line, e)
              : line->kind == SPACE_FORGET ? receive_forget(&r, line, e)
              : line->kind == SPACE_SHARE  ? receive_share(&r, line, e)
-                                          : true;
+                                          : receive_item(&r, line, e);
     }
     ok = ok && put_entries(&r, e);
     ok = place_anew(m, &r.shrunk, ok, e) &&

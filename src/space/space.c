@@ -339,6 +339,19 @@ char *space_project(const char *directory)
 
 /* ---- sharing ---- */
 
+bool space_note_directory(struct store *s, const char *directory, const char *project,
+                          struct error *e)
+{
+    bool known;
+    return sql_any(s, &known, e, "SELECT 1 FROM space_directory WHERE project = ?", "t", project) &&
+           sql_exec(s, e, "INSERT OR REPLACE INTO space_directory VALUES (?1, ?2)", "tt", directory,
+                    project) &&
+           (known || sql_exec(s, e,
+                              "UPDATE space SET kinds = 0 WHERE number IN"
+                              " (SELECT space FROM space_object WHERE kind = 1 AND version = 0)",
+                              ""));
+}
+
 /* Of a session that is stored: the identity of its directory's project, which is noted, so that a
  * search finds what others said about the project of a directory. NULL: none. */
 static bool project_of(struct store *s, const char *session_id, char **out, struct error *e)
@@ -348,9 +361,7 @@ static bool project_of(struct store *s, const char *session_id, char **out, stru
     if (query_next(&q))
         directory = query_column_text(&q, 0);
     *out = directory ? space_project(directory) : NULL;
-    return query_end(&q) &&
-           (!*out || sql_exec(s, e, "INSERT OR REPLACE INTO space_directory VALUES (?1, ?2)", "tt",
-                              directory, *out));
+    return query_end(&q) && (!*out || space_note_directory(s, directory, *out, e));
 }
 
 bool space_shares(struct store *s, int64_t space, const char *session_id, bool *out,
@@ -421,6 +432,30 @@ static bool take_back(struct store *s, const struct space *space, const char *se
                     "itt", space->number, session_id, space->person);
 }
 
+/* The learned items of a project, which are compared again or taken back. */
+static bool share_items(struct store *s, const struct space *space, const char *project,
+                        bool shared, struct error *e)
+{
+    struct text_list ids = {0};
+    if (shared)
+        return sql_exec(s, e,
+                        "INSERT OR IGNORE INTO space_changed (kind, id) SELECT 1, id FROM"
+                        " learned_item WHERE state = 'active' AND scope = 'project'",
+                        "");
+    struct query q = sql_query(s, e,
+                               "SELECT o.id FROM space_object AS o JOIN learned_item ON"
+                               " learned_item.id = o.id JOIN space_directory ON directory ="
+                               " learned_item.project WHERE space = ?1 AND o.kind = 1 AND"
+                               " author = ?2 AND space_directory.project = ?3",
+                               "itt", space->number, space->person, project);
+    bool ok = query_texts(&q, &ids);
+    int64_t ignored = 0;
+    for (size_t i = 0; i < ids.items.len && ok; i++)
+        ok = take_back(s, space, ids.items.items[i], &ignored, e);
+    vec_free_each(&ids.items);
+    return ok;
+}
+
 void space_shared_release(struct space_shared *s)
 {
     vec_free_each(&s->samples.items);
@@ -464,7 +499,8 @@ bool space_share(struct store *s, const struct space *space, const char *kind, c
     if (strcmp(kind, "session") == 0)
         vec_push(&sessions.items, mem_strdup(what));
     else
-        ok = ok && sessions_of(s, space->number, what, &sessions, e);
+        ok = ok && sessions_of(s, space->number, what, &sessions, e) &&
+             share_items(s, space, what, shared, e);
     for (size_t i = sessions.items.len; i-- > 0 && ok;) /* newest first */
         ok = add_samples(s, sessions.items.items[i], &out->samples, e);
     for (size_t i = 0; i < sessions.items.len && ok; i++) {

@@ -67,6 +67,11 @@ struct space_shared {
     struct text_list samples; /* the beginnings of the newest ones, as they are sent */
 };
 void space_shared_release(struct space_shared *s);
+/* Notes the identity of the project of a directory. Learned items of others that waited for one are
+ * read again. */
+bool space_note_directory(struct store *s, const char *directory, const char *project,
+                          struct error *e);
+
 /* "session" and an id, or "project" and an identity. Sharing notes their entries for gathering;
  * ending it puts a forget for each of this person's into the outbox, and they stay here.
  * `dry`: nothing is changed; not within a transaction. */
@@ -87,11 +92,12 @@ bool space_send(struct store *s, const struct space *space, struct carrier *c, b
                 struct error *e);
 
 struct space_news {
-    int64_t lines;   /* read */
-    int64_t applied; /* that changed something here */
-    int64_t refused; /* that a writer may not write, or that contradict this memory */
-    int64_t skipped; /* damaged, or of an unknown kind */
-    int64_t sealed;  /* that no key of this machine opens */
+    int64_t lines;    /* read */
+    int64_t applied;  /* that changed something here */
+    int64_t proposed; /* learned items of others, which wait for the person */
+    int64_t refused;  /* that a writer may not write, or that contradict this memory */
+    int64_t skipped;  /* damaged, or of an unknown kind */
+    int64_t sealed;   /* that no key of this machine opens */
 };
 /* Reads and applies lines in one transaction, which also moves the cursor. *more: there are others
  * now. Empties lines that were forgotten, where the carrier wants each writer to. */

@@ -117,6 +117,8 @@ static bool entry_text(const struct browser *b, size_t index, struct buf *out)
         out);
     if (item->origin == LEARNED_EXTRACTED)
         buf_addf(out, ", %s", _("proposed by a model"));
+    if (item->origin == LEARNED_SHARED)
+        buf_addf(out, ", %s", _("from a shared space"));
     if (item->turn > 0)
         buf_addf(out, _(", turn %d"), item->turn);
     if (item->origin == LEARNED_LOGGED || item->state == LEARNED_CANDIDATE)
