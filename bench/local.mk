@@ -46,6 +46,7 @@ bench_tiro_bench_SOURCES = \
 	bench/source.c bench/source.h \
 	bench/served_events.c bench/served_events.h \
 	bench/stamped.c bench/stamped.h \
+	bench/space_servers.c \
 	bench/table.c bench/table.h \
 	bench/write_session.c bench/write_session.h \
 	tests/default_signals.c tests/default_signals.h \

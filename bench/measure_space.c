@@ -200,6 +200,8 @@ void measure_space(void)
     table_row("  one entry, sent and received, p99", FOUND_MS - 500, percentile(found, LINES, 99),
               "ms", 1);
     table_note("    p50", "%.1f ms", percentile(found, LINES, 50));
+    if (server)
+        measure_servers(first.carrier, first.space.person);
     close_machine(&first);
     close_machine(&second);
     memory_close(alone.memory);

@@ -17,6 +17,9 @@ void measure_reach(void);         /* evidence that the model receives: doc/reach
 void measure_facts(void);         /* the graph of facts, full */
 void measure_import(void);        /* histories of other agents, IMPORT_GB of them */
 void measure_space(void);         /* memory of several machines: SPACE_ENTRIES, SPACE_URL */
+/* Costs of the carrier's server, and servers for more people; leaves lines that nobody can read. */
+struct carrier;
+void measure_servers(struct carrier *c, const char *person);
 
 /* Recall of semantic memory for the question sets in the directory RECALL_SETS (bench), or for the
  * one set in that directory. Prints tables of its own. RECALL_HELD=1 asks the held-out questions,
