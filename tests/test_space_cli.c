@@ -41,7 +41,7 @@ static int setup(void **state)
     assert_int_equal(chdir(support_path("proj")), 0);
     A("space", "init", support_text("folder:%s", support_path("team")), "team", "--person", "anna");
     A("space", "share");
-    expect("the project is shared with team; 0 entries go there");
+    expect("The project is shared now with team; entries of memory that go there at once: 0");
     A("space", "invite", "bob");
     char *code = code_of();
     B("space", "join", code, "--person", "bob");
@@ -74,7 +74,7 @@ TEST(what_a_machine_says_is_found_on_the_other)
     B("memory", "search", "--scope", "project", "crane");
     expect("forty tons");
     A("space", "share", "--off");
-    expect("no longer shared with team; 2 entries are taken back");
+    expect("No longer shared with team; entries that are taken back: 2");
     A("space", "sync");
     B("space", "sync");
     B("memory", "search", "crane");
@@ -117,7 +117,7 @@ TEST_IF(SEALS, the_log_of_a_sealed_space_has_no_word)
     assert_int_equal(machine("a", TEXTS("space", "share")), 64);
     assert_non_null(strstr(err, "--yes shares without asking"));
     A("space", "share", "--yes");
-    expect("the project is shared with vault; 2 entries go there");
+    expect("The project is shared now with vault; entries of memory that go there at once: 2");
     A("space", "invite", "carl");
     char *code = code_of();
     assert_int_equal(machine("c", TEXTS("space", "join", code, "--person", "carl")), 0);

@@ -90,7 +90,7 @@ static void print_shared(const struct verb_call *v, const void *result)
 {
     const struct space_share_result *r = result;
     (void)v;
-    printf("%s %s; %lld %s\n", _(r->what), r->space, (long long)r->entries, _(r->noun));
+    printf("%s %s; %s: %lld\n", _(r->what), r->space, _(r->noun), (long long)r->entries);
 }
 
 /* Before anything leaves the machine, shows how much it is and ten samples, and asks. */

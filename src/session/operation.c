@@ -100,14 +100,15 @@ char *operation_lines(const struct operation *o, const void *result,
     struct buf out = BUF_INIT;
     if (!o->line)
         return NULL;
+    const char *line = translate(o->line);
     AUTO(json_free_local) struct json *whole = shape_to_json(o->result, result);
     const struct json *members = o->lines ? json_get(whole, o->lines) : whole;
     if (json_type(members) != JSON_ARRAY)
-        add_line(&out, o->line, members, translate);
+        add_line(&out, line, members, translate);
     else
         for (const struct json *element = json_first(members); element;
              element = json_next(element))
-            add_line(&out, o->line, element, translate);
+            add_line(&out, line, element, translate);
     return buf_take(&out);
 }
 

@@ -141,7 +141,8 @@ struct operation {
      * tells), and after a failure whose code says less. */
     const char *done, *undone;
     /* The result as a line, for example "{id}  {text}" with members of the result or of its member
-     * `lines`; an array gives a line for each element. NULL: surfaces show it in their own way. */
+     * `lines`; an array gives a line for each element. One with words is N_(). NULL: surfaces show
+     * it in their own way. */
     const char *lines, *line;
     const char *none; /* the text for a list without elements, N_(); NULL: no text */
     enum authority authority;

@@ -133,7 +133,8 @@ const struct operation operation_space_status = {
         "spaces", struct space_rows,
         SHAPE_REQ_LIST("spaces", space_rows, items, row_shape, "By name.")),
     .lines = "spaces",
-    .line = "{name}  {person} ({_role})  {entries} ({foreign})  {waiting}  {url}",
+    .line = N_("{name}: you are {person} ({_role}); {entries} entries, {foreign} of others; "
+               "{waiting} wait to be sent"),
     .none = N_("This machine shares no space; tiro space init makes one."),
     .needs = READS,
     .run = run_status,
@@ -532,10 +533,11 @@ static bool run_share(struct operation_context *c, const void *params, void *res
         out->samples.len = shared.samples.items.len;
         out->samples.cap = shared.samples.items.cap;
         out->space = mem_strdup(space.name);
-        out->what = mem_strdup(off       ? N_("no longer shared with")
-                               : project ? N_("the project is shared with")
-                                         : N_("the session is shared with"));
-        out->noun = mem_strdup(off ? N_("entries are taken back") : N_("entries go there"));
+        out->what = mem_strdup(off       ? N_("No longer shared with")
+                               : project ? N_("The project is shared now with")
+                                         : N_("The session is shared now with"));
+        out->noun = mem_strdup(off ? N_("entries that are taken back")
+                                   : N_("entries of memory that go there at once"));
     }
     space_release(&space);
     return ok;
@@ -570,7 +572,7 @@ const struct operation operation_space_share = {
         SHAPE_REQ(space_share_result, entries, "Entries of memory that it concerns now."),
         SHAPE_REQ_TEXTS(space_share_result, samples,
                         "Beginnings of the newest, as they are sent.")),
-    .line = "{_what} {space}; {entries} {_noun}",
+    .line = N_("{_what} {space}; {_noun}: {entries}"),
     .needs = WRITES,
     .run = run_share,
 };
