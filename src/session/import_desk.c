@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "session/import_follow.h"
 
-enum { PATIENCE_MS = 5000, TELL_EVERY_MS = 250, REST_MS = 10 };
+/* PATIENCE_MS: another process may import for long, and nobody else waits for this thread. */
+enum { PATIENCE_MS = 15000, TELL_EVERY_MS = 250, REST_MS = 10 };
 
 struct import_desk {
     struct desk desk;

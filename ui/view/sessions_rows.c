@@ -345,6 +345,7 @@ static const struct hint list_hints[] = {
     {ACTION_COMPLETE, NULL, N_("preview")},
     {ACTION_CANCEL, NULL, N_("close")},
     {ACTION_SESSIONS, NULL, N_("|close")},
+    {ACTION_NONE, "from:claude", N_("|only what was said to that agent; from:tiro: here")},
     {ACTION_FIND_NEWER, NULL, N_("|preview")}};
 
 static const struct hint preview_hints[] = {
