@@ -206,7 +206,7 @@ static void decide(struct app *app, const char *sources)
     }
     if (!sources)
         sources = all ? "all" : marked.len > 0 ? marked.data : "none";
-    picker_keep(app, CONFIG_IMPORT_SOURCES, sources,
+    picker_keep(app, CONFIG_IMPORT_SOURCES, sources, CONFIG_IMPORT_SOURCES, NULL,
                 mem_printf(_("Histories of other agents: %s"), sources));
     if (strcmp(sources, "none") != 0)
         start(app, &(struct import_params){.from = sources});

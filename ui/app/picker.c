@@ -235,8 +235,7 @@ static void release_saving(struct errand *e)
     free(s);
 }
 
-/* One key of tiro.ini or two (value NULL: one). Takes `what`. */
-static void keep(struct app *app, enum config_key key, const char *value, enum config_key other,
+void picker_keep(struct app *app, enum config_key key, const char *value, enum config_key other,
                  const char *other_value, char *what)
 {
     struct saving *s = mem_alloc(sizeof *s);
@@ -245,11 +244,6 @@ static void keep(struct app *app, enum config_key key, const char *value, enum c
         .kept = {{key, mem_strdup(value)}, {other, other_value ? mem_strdup(other_value) : NULL}},
         .what = what};
     errand_start(app->errands, &s->errand);
-}
-
-void picker_keep(struct app *app, enum config_key key, const char *value, char *what)
-{
-    keep(app, key, value, key, NULL, what);
 }
 
 /* Models and providers */
@@ -282,8 +276,8 @@ static bool took_model(struct app *app, struct operation_answer *a, const char *
 {
     (void)a;
     if (!words && app->provider && app->model && strcmp(app->provider, "offline") != 0)
-        keep(app, CONFIG_PROVIDER_NAME, app->provider, CONFIG_PROVIDER_MODEL, app->model,
-             mem_printf(_("Model: %s/%s"), app->provider, app->model));
+        picker_keep(app, CONFIG_PROVIDER_NAME, app->provider, CONFIG_PROVIDER_MODEL, app->model,
+                    mem_printf(_("Model: %s/%s"), app->provider, app->model));
     return !words;
 }
 
@@ -498,8 +492,8 @@ static bool took_effort(struct app *app, struct operation_answer *a, const char 
     const struct session_effort_params *p = a->request->params;
     bool none = strcmp(p->effort, "default") == 0;
     if (!words)
-        keep(app, CONFIG_PROVIDER_EFFORT, none ? "" : p->effort, CONFIG_PROVIDER_EFFORT, NULL,
-             mem_printf(_("Effort: %s"), p->effort));
+        picker_keep(app, CONFIG_PROVIDER_EFFORT, none ? "" : p->effort, CONFIG_PROVIDER_EFFORT,
+                    NULL, mem_printf(_("Effort: %s"), p->effort));
     return !words;
 }
 
@@ -530,7 +524,8 @@ void picker_efforts(struct app *app, const char *arguments)
 static void choose_theme(struct app *app, const char *name)
 {
     if (app_set_theme(app, name))
-        keep(app, CONFIG_UI_THEME, name, CONFIG_UI_THEME, NULL, mem_printf(_("Theme: %s"), name));
+        picker_keep(app, CONFIG_UI_THEME, name, CONFIG_UI_THEME, NULL,
+                    mem_printf(_("Theme: %s"), name));
 }
 
 void picker_themes(struct app *app, const char *arguments)

@@ -17,8 +17,10 @@ void picker_efforts(struct app *app, const char *arguments);
 void picker_themes(struct app *app, const char *arguments);
 void picker_config(struct app *app, const char *arguments);
 
-/* Saves the value of a key in tiro.ini, and notes so: `what` ("Theme: light") is taken. */
-void picker_keep(struct app *app, enum config_key key, const char *value, char *what);
+/* Saves one key of tiro.ini or two (`other_value` NULL: one), and notes so: `what` ("Theme: light")
+ * is taken. */
+void picker_keep(struct app *app, enum config_key key, const char *value, enum config_key other,
+                 const char *other_value, char *what);
 
 /* Requests the inputs of earlier sessions, once. */
 void picker_want_inputs(struct app *app);
