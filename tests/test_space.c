@@ -1,4 +1,5 @@
 /* Shared spaces: what one replica says, edits and forgets is the same on all others. */
+#include "base/clock.h"
 #include "base/paths.h"
 #include "knowledge/learned.h"
 #include "space/space.h"
@@ -355,6 +356,58 @@ TEST(a_session_that_is_taken_back_is_private_again)
     settle();
     expect_export(b, "");
     expect_export(a, "a word|another word|");
+}
+
+TEST(a_machine_that_is_out_of_touch_erases_what_others_wrote)
+{
+    struct replica *a = &replicas[0], *b = &replicas[1];
+    share(a, "s", true);
+    share(b, "t", true);
+    say(a, "s", "a word of others", 1000);
+    say(b, "t", "an own word", 2000);
+    settle();
+    b->space.lease_days = 90;
+    b->space.read_ms = clock_wall_ms() - 89 * 86400000LL;
+    assert_ok(space_expire(b->store, b->memory, &b->space, &e), e);
+    expect_export(b, "a word of others|an own word|");
+    b->space.read_ms = clock_wall_ms() - 91 * 86400000LL;
+    assert_ok(space_expire(b->store, b->memory, &b->space, &e), e);
+    expect_export(b, "an own word|");
+    expect_export(a, "a word of others|an own word|"); /* nothing is forgotten for others */
+    settle();
+    expect_export(b, "a word of others|an own word|");
+    expect_export(a, "a word of others|an own word|");
+}
+
+TEST(after_a_restored_backup_everything_is_erased_and_sent_again)
+{
+    struct replica *a = &replicas[0], *b = &replicas[1];
+    share(a, "s", true);
+    char *id = say(a, "s", "a forgotten word", 1000);
+    say(a, "s", "a kept word", 2000);
+    settle();
+    struct support_child copy;
+    char *log = support_text("%s/shared/log", support_dir());
+    char *backup = support_text("%s/backup", support_dir());
+    support_start(&copy, TEXTS("/bin/cp", "-r", log, backup));
+    assert_int_equal(support_finish(&copy, NULL), 0);
+    support_release(&copy);
+    memory_check(a->memory->ops->forget(a->memory, (const char *const[]){id}, 1, NULL, &e), &e);
+    say(a, "s", "a late word", 3000);
+    settle();
+    support_start(&copy,
+                  TEXTS("/bin/sh", "-c", "rm -r \"$1\" && mv \"$2\" \"$1\"", "sh", log, backup));
+    assert_int_equal(support_finish(&copy, NULL), 0);
+    support_release(&copy);
+    assert_ok(space_send_again(a->store, &a->space, &e), e);
+    settle();
+    assert_ok(sql_exec(b->store, &e, "UPDATE space SET cursor = ''", ""), e);
+    restart(b);
+    settle();
+    expect_export(b, "a kept word|a late word|");
+    support_start(&copy, TEXTS("/bin/grep", "-r", "forgotten word", log));
+    assert_int_equal(support_finish(&copy, NULL), 1);
+    support_release(&copy);
 }
 
 /* Lines of a member who writes what the program would not. */

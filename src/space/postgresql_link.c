@@ -214,7 +214,8 @@ static bool wait_for(struct pg *p, short events, int64_t deadline_ms, struct err
                            p->name);
         int ready = poll(fds, 2, wakeup_timeout(w, (int)left));
         bool woken = ready > 0 && (fds[1].revents & POLLIN);
-        if ((woken || wakeup_late(w)) && !w->go_on(w->context))
+        bool asked = woken || wakeup_late(w);
+        if (asked && !w->go_on(w->context))
             return err_set(e, ERR_INTERRUPTED, "the call to %s was interrupted", p->name);
         if (ready < 0 && errno != EINTR)
             return err_set_errno(e, ERR_AGENT_ERROR, "%s cannot be waited for", p->name);
