@@ -3,7 +3,8 @@
  *   space.json               facts (space_facts_shape)
  *   members/PERSON.json      space_member_shape
  *   seen/WRITER.json         the person, and when that replica last read the log to its end
- *   log/WRITER/00000001.jsonl  a push of this writer: a line each, and a last one {"lines":N}
+ *   log/WRITER/00000001.jsonl  a push of this writer: a line each, and a last one with their
+ *                          number and a random id, {"lines":N,"id":ID}
  *   erased/WRITER.txt        ids of the objects that this writer erased, a line each
  *
  * A file has one writer, and appears under its name when it is whole; a file that another program
@@ -13,11 +14,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/entropy.h"
 #include "base/json_pack.h"
 #include "base/mem.h"
 #include "base/paths.h"
@@ -279,9 +282,9 @@ static bool write_batch(struct folder *f, const struct buf *text, struct error *
     return err_set(e, ERR_AGENT_ERROR, "%s", cause.text);
 }
 
-static void end_batch(struct buf *text, size_t lines)
+static void end_batch(struct buf *text, size_t lines, const char *id)
 {
-    buf_addf(text, "{\"lines\":%zu}\n", lines);
+    buf_addf(text, "{\"lines\":%zu,\"id\":\"%s\"}\n", lines, id);
 }
 
 static bool folder_push(struct carrier *c, const struct space_line *lines, size_t count,
@@ -297,7 +300,9 @@ static bool folder_push(struct carrier *c, const struct space_line *lines, size_
         in_file++;
         if (text.len < PUSH_BYTES && i + 1 < count)
             continue;
-        end_batch(&text, in_file);
+        char id[UUID_LEN + 1];
+        uuid_new(id);
+        end_batch(&text, in_file, id);
         ok = write_batch(f, &text, e);
         buf_clear(&text);
         in_file = 0;
@@ -307,12 +312,14 @@ static bool folder_push(struct carrier *c, const struct space_line *lines, size_
 
 /* ---- reading ---- */
 
-/* The lines of a file that is whole; *whole is false while a part of it is missing. */
-static bool read_batch(const char *path, struct buf *text, bool *whole, struct error *e)
+/* The lines of a file that is whole, and its id; *whole is false while a part of it is missing. */
+static bool read_batch(const char *path, struct buf *text, char id[UUID_LEN + 1], bool *whole,
+                       struct error *e)
 {
     struct error cause;
     struct stat st;
     *whole = false;
+    id[0] = 0;
     buf_clear(text);
     text->max = FOLDER_FILE_BYTES;
     if (stat(path, &st) == 0 && st.st_size > FOLDER_FILE_BYTES) {
@@ -329,9 +336,12 @@ static bool read_batch(const char *path, struct buf *text, bool *whole, struct e
         lines++;
     AUTO(json_free_local)
     struct json *v = json_parse_foreign(last, text->len - (size_t)(last - text->data), &cause);
-    *whole = v && json_get_int(v, "lines", -1) == (int64_t)lines;
-    if (*whole)
+    const char *known = json_get_string(v, "id");
+    *whole = v && json_get_int(v, "lines", -1) == (int64_t)lines && known && uuid_valid(known);
+    if (*whole) {
+        memcpy(id, known, UUID_LEN + 1);
         buf_truncate(text, (size_t)(last - text->data));
+    }
     return true;
 }
 
@@ -347,6 +357,22 @@ static void take_lines(const struct buf *text, struct space_lines *out, int64_t 
         } else
             ++*skipped;
     }
+}
+
+/* Whether a writer's file of this number is still the one with this id, the last that was read: the
+ * log may have been replaced by an older copy, whose next files are others. */
+static bool is_same_log(const char *log, const char *writer, int64_t number, const char *id)
+{
+    auto_free char *path = mem_printf("%s/%s/%08lld.jsonl", log, writer, (long long)number);
+    char end[128] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    bool there = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    off_t from = there && st.st_size >= (off_t)sizeof end ? st.st_size - (off_t)sizeof end + 1 : 0;
+    there = there && pread(fd, end, sizeof end - 1, from) > 0 && strstr(end, id);
+    if (fd >= 0)
+        close(fd);
+    return there;
 }
 
 static bool folder_pull(struct carrier *c, struct buf *cursor, size_t most, struct space_lines *out,
@@ -373,23 +399,34 @@ static bool folder_pull(struct carrier *c, struct buf *cursor, size_t most, stru
     json_out_open(&o, '{');
     for (size_t i = 0; i < writers.items.len && i < FOLDER_WRITERS; i++) {
         const char *writer = writers.items.items[i];
-        int64_t done = json_get_int(read, writer, 0);
+        const char *last = json_get_string(read, writer); /* "NUMBER ID" */
+        char id[UUID_LEN + 1] = "";
+        int64_t done = last ? strtoll(last, NULL, 10) : 0;
         bool there = ok;
+        if (done > 0 && strchr(last, ' '))
+            snprintf(id, sizeof id, "%s", strchr(last, ' ') + 1);
+        if (done > 0 && !is_same_log(log, writer, done, id)) {
+            done = 0;
+            out->anew = true;
+        }
         while (there && !*more) {
             auto_free char *path =
                 mem_printf("%s/%s/%08lld.jsonl", log, writer, (long long)done + 1);
+            char read_id[UUID_LEN + 1];
             bool whole;
             if (access(path, F_OK) != 0)
                 break;
-            ok = read_batch(path, &text, &whole, e) && wakeup_sleep(f->place.wakeup, 0);
+            ok = read_batch(path, &text, read_id, &whole, e) && wakeup_sleep(f->place.wakeup, 0);
             there = ok && whole;
             if (there) {
                 take_lines(&text, out, skipped);
                 done++;
+                memcpy(id, read_id, sizeof id);
                 *more = out->bytes >= most;
             }
         }
-        json_out_int(&o, writer, done);
+        auto_free char *place = mem_printf("%lld %s", (long long)done, id);
+        json_out_member(&o, writer, place);
     }
     json_out_close(&o, '}');
     vec_free_each(&writers.items);
@@ -417,8 +454,9 @@ static bool erase_in(const char *path, const char *const *entries, size_t count,
 {
     AUTO(buf_release) struct buf text = BUF_INIT, out = BUF_INIT;
     size_t lines = 0;
+    char id[UUID_LEN + 1];
     bool whole, changed = false;
-    if (!read_batch(path, &text, &whole, e))
+    if (!read_batch(path, &text, id, &whole, e))
         return false;
     for (const char *p = text.data, *end; whole && (end = strchr(p, '\n')); p = end + 1, lines++) {
         struct space_line line;
@@ -437,7 +475,7 @@ static bool erase_in(const char *path, const char *const *entries, size_t count,
         if (known)
             space_line_release(&line);
     }
-    end_batch(&out, lines);
+    end_batch(&out, lines, id);
     return !changed || paths_write_file(path, out.data, out.len, e);
 }
 
