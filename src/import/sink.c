@@ -496,6 +496,14 @@ static bool left_out(const struct import_options *o, const struct import_convers
            (o->project && !(c->directory && paths_within(c->directory, o->project)));
 }
 
+static void note_given(struct import_sink *k, int64_t number)
+{
+    size_t at = k->given.len;
+    while (at > 0 && k->given.items[at - 1] > number)
+        at--;
+    vec_insert(&k->given, at, number);
+}
+
 bool import_wants(struct import_sink *k, const struct import_conversation *c, int64_t stamp)
 {
     struct import_known known;
@@ -504,8 +512,12 @@ bool import_wants(struct import_sink *k, const struct import_conversation *c, in
     k->filtered = k->filtered || left_out(o, c);
     if (left_out(o, c))
         return false;
-    return !load_known(k, c->id, &known, NULL) ||
-           !(known.deleted || (stamp > 0 && known.number > 0 && known.stamp == stamp));
+    if (!load_known(k, c->id, &known, NULL))
+        return true;
+    bool same = stamp > 0 && known.number > 0 && known.stamp == stamp;
+    if (same)
+        note_given(k, known.number);
+    return !known.deleted && !same;
 }
 
 int64_t import_stamp(struct import_sink *k, const char *id)
@@ -602,10 +614,7 @@ static bool end(struct import_sink *k, struct error *e)
                 k->counts->conversations++;
         }
         ok = write_conversation(k, e);
-        size_t at = k->given.len;
-        while (at > 0 && k->given.items[at - 1] > k->known.number)
-            at--;
-        vec_insert(&k->given, at, k->known.number);
+        note_given(k, k->known.number);
     }
     forget_turn(k);
     k->told = NULL;
