@@ -281,7 +281,7 @@ static void delete_one(void)
                   "SELECT session FROM import_conversation WHERE id LIKE ?"
                   " AND session <> '' AND NOT deleted",
                   "t",
-                  t->form == AIDER ? support_text("%%10:00:%02d%%", t->number)
+                  t->form == AIDER ? support_text("%%10:00:%02d %%", t->number)
                                    : support_text("%c%d", "cxl"[t->form], t -> number));
     char *id = query_next(&q) ? support_keep(query_column_text(&q, 0)) : NULL;
     assert_true(query_end(&q));
