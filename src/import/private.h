@@ -50,8 +50,9 @@ struct import_sink {
     int64_t since; /* clock_mono_ms() of its beginning */
 
     /* The conversation that is being read, between import_begin() and import_end(). */
-    struct import_conversation *told;
-    int64_t stamp; /* that import_wants() was asked with */
+    struct import_conversation *told; /* the source's; of import_sink_cut_off() its id alone */
+    char *id;                         /* its id */
+    int64_t stamp;                    /* that import_wants() was asked with */
     struct import_known known;
     struct session_info info;
     bool muted;     /* nothing of it is wanted */
@@ -88,6 +89,9 @@ void import_sink_release(struct import_sink *k);
 bool import_sink_begin(struct import_sink *k, struct error *e);
 bool import_sink_commit(struct import_sink *k, bool whole, struct error *e);
 void import_sink_rollback(struct import_sink *k);
+
+/* Ends the conversation that a source left open when it failed: what it told of it is gone. */
+bool import_sink_cut_off(struct import_sink *k, struct error *e);
 
 /* Ends turns that stayed open in conversations that did not go on for an hour. */
 bool import_sink_settle(struct import_sink *k, struct error *e);

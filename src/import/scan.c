@@ -380,7 +380,7 @@ static bool read_source(struct scan *s, struct import_sink *k, const struct impo
         count_fault(k->counts, cause);
     if (!*whole && k->broken)
         return err_set(e, cause->code, "%s", cause->text);
-    return !k->told || import_end(k, e); /* a file that ends too early keeps what it gave */
+    return import_sink_cut_off(k, e); /* a file that ends too early keeps what it gave */
 }
 
 /* --- zip files -------------------------------------------------------------------------------- */

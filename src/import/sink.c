@@ -60,6 +60,7 @@ void import_sink_release(struct import_sink *k)
     vec_release(&k->dead);
     vec_release(&k->given);
     mem_replace(&k->model, NULL);
+    mem_replace(&k->id, NULL);
     json_free(k->unknown);
     session_info_release(&k->info);
     buf_release(&k->text);
@@ -552,6 +553,7 @@ static bool begin(struct import_sink *k, struct import_conversation *c, struct e
         import_unknown(k, "conversation that is there twice");
     forget_turn(k);
     k->told = c;
+    mem_replace(&k->id, mem_strdup(c->id));
     k->filtered = k->filtered || left_out(o, c);
     k->muted = k->known.deleted || whole.deleted || twice || left_out(o, c);
     k->copied_from = k->copied_seq = 0;
@@ -825,6 +827,15 @@ bool import_end(struct import_sink *k, struct error *e)
 {
     k->broken = !end(k, e);
     return !k->broken;
+}
+
+bool import_sink_cut_off(struct import_sink *k, struct error *e)
+{
+    struct import_conversation c = {.id = k->id};
+    if (!k->told)
+        return true;
+    k->told = &c;
+    return import_end(k, e);
 }
 
 void import_unknown(struct import_sink *k, const char *kind)
