@@ -10,8 +10,8 @@
 #include "session/engine.h"
 #include "session/extractor.h"
 #include "session/import_desk.h"
-#include "session/space_desk.h"
 #include "session/memory_desk.h"
+#include "session/space_desk.h"
 
 struct conversation;
 struct engine;

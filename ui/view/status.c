@@ -50,7 +50,7 @@ static const int part_rank[PART_COUNT] = {
     [PART_RETRY] = 14,    [PART_WORKING] = 13,    [PART_TRUNCATED] = 12,  [PART_GAUGE] = 3,
     [PART_CONTEXT] = 10,  [PART_RATE] = 7,        [PART_COST] = 4,        [PART_BUDGET] = 8,
     [PART_SUSPENDED] = 9, [PART_COMPACTIONS] = 1, [PART_MEMORY_LESS] = 9, [PART_MEMORY] = -1,
-    [PART_TASKS] = 11,    [PART_BACKGROUND] = 5,  [PART_IMPORTING] = 11, [PART_SPACE] = 6};
+    [PART_TASKS] = 11,    [PART_BACKGROUND] = 5,  [PART_IMPORTING] = 11,  [PART_SPACE] = 6};
 
 struct part {
     struct buf text; /* empty: not shown */

@@ -38,8 +38,8 @@ struct status {
     const char *retry_reason; /* cleaned here; may be NULL */
 
     bool importing;
-    const char *space;     /* lines for this shared space are not sent for long; borrowed */
-    int64_t space_waiting; /* how many; 0: none */
+    const char *space;          /* lines for this shared space are not sent for long; borrowed */
+    int64_t space_waiting;      /* how many; 0: none */
     int import_percent;         /* of the files */
     int tasks;                  /* commands in the background */
     const char *background_key; /* that puts the running command there; NULL: none runs long */
