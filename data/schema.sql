@@ -402,7 +402,7 @@ CREATE TABLE space_outbox (
 ) STRICT;
 CREATE INDEX space_outbox_id ON space_outbox (id);
 
--- What a person decided to share: "session:ID", "project:HOST/PATH".
+-- A person's decisions to share: "session:ID", "project:HOST/PATH".
 CREATE TABLE space_share (
     space  INTEGER NOT NULL REFERENCES space (number) ON DELETE CASCADE,
     what   TEXT    NOT NULL,

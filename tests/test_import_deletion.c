@@ -176,7 +176,7 @@ static void put_zip(const struct talk *t)
         unlink(t->path);
 }
 
-/* What comes to a file; a deleted conversation's goes on as the others do. */
+/* Appends messages to a file; a deleted conversation's goes on as the others do. */
 static void befall(struct talk *t)
 {
     char *path;

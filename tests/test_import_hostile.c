@@ -207,7 +207,7 @@ TEST(test_a_locked_database_comes_later)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* What is committed counts, also where it is in the journal alone. */
+/* Committed rows count, also where it is in the journal alone. */
 TEST(test_a_database_that_is_being_written)
 {
     sqlite3 *db = open_database("top/sessions.db", "PRAGMA journal_mode = WAL");
@@ -310,7 +310,7 @@ static void assert_tame(const char *text)
     assert_string_equal(clean.data, text);
 }
 
-/* What was read is only shown: by commands, on screens, in errors. */
+/* Hostile texts are only shown: by commands, on screens, in errors. */
 TEST(test_nothing_reaches_the_terminal_raw)
 {
     import_case_write(

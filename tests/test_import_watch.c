@@ -58,7 +58,7 @@ static bool scan_changes(struct import_watch *w)
     return all;
 }
 
-/* Of the places as they are. */
+/* Watches the places as they are. */
 static struct import_watch *watch(const struct import_watch_options *o)
 {
     static const struct import_watch_options usual;

@@ -1,4 +1,4 @@
-/* What holds for every carrier of a shared space: a folder, and a PostgreSQL server where one can
+/* The contract of every carrier of a shared space: a folder, and a PostgreSQL server where one can
  * be started. */
 #include "base/clock.h"
 #include "space/carrier.h"
@@ -12,7 +12,7 @@ struct kind {
     char *(*url)(const char *person);
 };
 
-/* Of a test: each space is a new one. */
+/* The space of a test: each is a new one. */
 static char space[UUID_LEN + 1];
 static struct pg_server *server;
 

@@ -588,7 +588,7 @@ SEALED(somebody_who_waits_is_admitted_by_his_words)
     key_ring_close(r);
     carrier_close(c);
     assert_true(tend("eve").admitted);
-    /* Who is no owner admits and removes nobody. */
+    /* A member who is no owner admits and removes nobody. */
     r = ring_of("eve");
     c = carrier_of("eve");
     assert_err(key_ring_approve(r, c, "eve", "ben", others, &e), e, ERR_FORBIDDEN);

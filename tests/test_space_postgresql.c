@@ -149,7 +149,7 @@ static char *all_lines(struct carrier *c)
     return text;
 }
 
-/* What psql says to the statement; $S in it is the space. */
+/* The output of psql for the statement; $S in it is the space. */
 static char *sql(const char *role, const char *statement)
 {
     AUTO(buf_release) struct buf text = BUF_INIT;
@@ -211,7 +211,7 @@ TEST(test_a_writer_cannot_write_as_another_or_change_what_is_there)
                             "DELETE FROM tiro.member WHERE space = $S AND person = 'anna' "
                             "RETURNING 1"),
                         "");
-    /* What another wrote is not his to erase; an owner may erase all. */
+    /* A writer cannot erase the lines of others; an owner may erase all. */
     assert_ok(ben->ops->erase(ben, names, 1, &e), e);
     assert_string_equal(sql("anna", "SELECT body FROM tiro.log WHERE space = $S AND entry = 'a'"),
                         "\\x74657874\n");

@@ -386,7 +386,7 @@ const struct shape memory_why_shape = SHAPE_OF(
         SHAPE_OPT_AS("from", memory_hit, entry.from,                                               \
                      "The agent that it was said to, or the shared space; absent: tiro."),         \
         SHAPE_OPT_AS("author", memory_hit, entry.author,                                           \
-                     "Of a shared space: the person who wrote it; absent: you."),                \
+                     "Of a shared space: the person who wrote it; absent: you."),                  \
         SHAPE_FIELD("title", STRING, OPTIONAL, TEXT(title), .help = "Title of the session."),      \
         SHAPE_FIELD("project", STRING, OPTIONAL, TEXT(project),                                    \
                     .help = "Working directory of the session.")

@@ -32,7 +32,7 @@ static void look_at(struct talk *t, const struct json *line, int64_t begin)
         t->c.created_ms = import_time_of(json_get(line, "created_at"));
 }
 
-/* What stands between two texts, in `out`; false: it is not there. */
+/* Sets `out` to the text between two texts; false: it is not there. */
 static bool between(const char *text, const char *begin, const char *end, struct buf *out)
 {
     const char *from = text ? strstr(text, begin) : NULL;

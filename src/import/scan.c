@@ -22,7 +22,7 @@
 
 enum { DEPTH_MAX = 16, FILES_MAX = 1000000, TELL_FILES = 500, CHUNK_BYTES = 65536 };
 
-/* What may come out of a zip file: texts become 5 to 30 times as long. */
+/* Limit of the bytes that come out of a zip file: texts become 5 to 30 times as long. */
 #define ZIP_BYTES (4 * IMPORT_MAX_BYTES)
 enum { ZIP_TIMES = 100, ZIP_LEAST = 16 << 20 };
 

@@ -47,7 +47,7 @@ struct import_options {
     bool branches;       /* also those that were taken back */
     enum import_results results;
     struct import_watch *watch; /* is told of the folders; may be NULL */
-    /* Of a watch: only these files and folders below the places are looked at. NULL or none: all.
+    /* For a watch: only these files and folders below the places are looked at. NULL or none: all.
      */
     const struct text_list *changed;
     int step_ms; /* a transaction ends after this time; 0: half a second */

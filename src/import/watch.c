@@ -140,7 +140,8 @@ static void add_place(struct import_watch *w, char *path, const struct import_so
 {
     vec_push(&w->places, (struct place_watched){path, source});
 #ifdef HAVE_INOTIFY_INIT1
-    /* Of a file its folder; of what is not there the folder in which it, or a parent, may come. */
+    /* A file is watched by its folder; a missing path by the folder in which it, or a parent, may
+     * come. */
     struct stat st;
     bool there = stat(path, &st) == 0;
     auto_free char *above = mem_strdup(path);

@@ -35,7 +35,7 @@ struct import_follow {
     bool indexes;          /* there may be something to index */
 };
 
-/* Of this thread. */
+/* The processor time of this thread. */
 static int64_t cpu_ms(void)
 {
     struct timespec t = {0};

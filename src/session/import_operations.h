@@ -16,7 +16,7 @@ struct import_params {
 /* [import] sources: "all" or names; NULL: the person has not decided, or wants none. */
 const char *import_chosen(const struct config *config);
 
-/* Of the files to be read, and what was new in them. */
+/* How many files were read, and the new conversations and messages in them. */
 struct import_progress {
     int64_t files, of, conversations, messages;
 };

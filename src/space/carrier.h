@@ -113,7 +113,7 @@ extern const struct shape space_member_shape;
 
 /* ---- carriers ---- */
 
-/* What a carrier is opened with; all texts are borrowed until it is closed. */
+/* The arguments with which a carrier is opened; all texts are borrowed until it is closed. */
 struct carrier_place {
     const char *url;
     const char *space;           /* id; "": not known yet, with make() */
@@ -135,8 +135,8 @@ struct carrier_ops {
     bool (*open)(const struct carrier_place *place, struct carrier **out, struct error *e);
     void (*close)(struct carrier *c);
 
-    /* Who uses the carrier: the name of the place, or the one by which the server knows its user,
-     * who may write lines of that owner alone. NULL: neither is known. Borrowed until it is
+    /* The user of the carrier: the name of the place, or the one by which the server knows its
+     * user, who may write lines of that owner alone. NULL: neither is known. Borrowed until it is
      * closed. */
     bool (*person)(struct carrier *c, const char **out, struct error *e);
 

@@ -53,7 +53,7 @@ static char *without_person(const char *url)
     return buf_take(&out);
 }
 
-/* Of the text: finds a character that was mistyped or lost, and no forgery. */
+/* A checksum of the text: finds a character that was mistyped or lost, and no forgery. */
 static unsigned sum_of(const char *text, size_t len)
 {
     uint64_t hash = mem_hash(MEM_HASH, text, len);

@@ -514,7 +514,7 @@ char *key_ring_project(const struct key_ring *r, const char *project)
     return base64_encode(out, sizeof out);
 }
 
-/* What a sealed line is bound to. */
+/* The additional data that a sealed line is bound to. */
 static void bound_of(const struct key_ring *r, const struct space_line *line, struct buf *out)
 {
     unsigned char number[8];

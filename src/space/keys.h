@@ -58,7 +58,7 @@ enum line_opened {
 };
 enum line_opened key_ring_open_line(const struct key_ring *r, struct space_line *line);
 
-/* What `project` of a sealed line is for this project; the caller frees. */
+/* The keyed hash that stands for this project in a sealed line; the caller frees. */
 char *key_ring_project(const struct key_ring *r, const char *project);
 
 /* ---- members (members.c) ---- */
@@ -99,7 +99,7 @@ bool key_ring_vouches(const struct key_ring *r, const struct space_member *m);
 /* The fingerprint of each key of a member, eight words, one a line; "" for none. The caller frees.
  * NULL for a text that is no `public_key`, and when libsodium cannot be loaded. */
 char *key_words(const char *public_key);
-/* Of this machine. */
+/* The words of this machine. */
 char *key_ring_words(const struct key_ring *r);
 
 #endif

@@ -407,7 +407,7 @@ static bool postgresql_push(struct carrier *c, const struct space_line *lines, s
 
 /* ---- reading ---- */
 
-/* Of a line's identity, by which a cursor knows the line that it stands at. */
+/* A hash of a line's identity, by which a cursor knows the line that it stands at. */
 static uint64_t identity(const struct pg_rows *r, int row)
 {
     uint64_t hash = MEM_HASH;

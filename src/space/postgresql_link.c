@@ -260,8 +260,9 @@ static bool refuse_connection(struct pg *p, struct error *e)
 
 static bool establish(struct pg *p, const char *password, struct error *e)
 {
-    /* Those behind the URL win over it, those before it give way. Of several hosts the one that
-     * takes writes is meant, and one that is dead must not keep the next from being tried. */
+    /* Parameters behind the URL win over it, parameters before it give way. Of several hosts the
+     * one that takes writes is meant, and one that is dead must not keep the next from being tried.
+     */
     const char *const options[][2] = {
         {"target_session_attrs", p->hosts > 1 ? "read-write" : NULL},
         {"tcp_user_timeout", "8000"},
@@ -340,7 +341,7 @@ static bool send_statement(struct pg *p, const char *sql, const struct pg_value 
     return left == 0 || lose(p, e);
 }
 
-/* What a failed statement means for the caller, by its SQLSTATE. */
+/* The error code for a failed statement, by its SQLSTATE. */
 static bool refuse(struct pg *p, const PGresult *result, struct error *e)
 {
     static const struct {

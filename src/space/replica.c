@@ -23,7 +23,7 @@ enum space_state_of {
 /* A push and a pull: bytes of bodies. */
 enum { SEND_BYTES = 4 << 20, RECEIVE_BYTES = 4 << 20, SEND_LINES = 2000 };
 
-/* What a space knows of an object. */
+/* An object as a space knows it. */
 struct object {
     bool known;
     int64_t version, digest;
@@ -74,8 +74,8 @@ static int64_t digest_of(const char *text)
     return (int64_t)mem_hash(MEM_HASH, text, strlen(text));
 }
 
-/* Of what a version may change, as it is after cleaning: another program that masks more does not
- * make a new version of each entry that it reads. */
+/* A hash of the members that a version may change, after cleaning: another program that masks more
+ * does not make a new version of each entry that it reads. */
 static int64_t entry_digest(const struct memory_entry *entry)
 {
     auto_free char *content = content_clean(entry->content);
@@ -650,7 +650,7 @@ static bool kind_of(const char *word, enum learned_kind *out)
     return false;
 }
 
-/* What another person lets the model know becomes a proposal, for the person here to accept: it
+/* A learned item of another person becomes a proposal, for the person here to accept: it
  * could be an instruction. It waits for a directory of its project. */
 static bool receive_item(struct receiving *r, const struct space_line *line, struct error *e)
 {

@@ -352,8 +352,8 @@ bool space_note_directory(struct store *s, const char *directory, const char *pr
                               ""));
 }
 
-/* Of a session that is stored: the identity of its directory's project, which is noted, so that a
- * search finds what others said about the project of a directory. NULL: none. */
+/* Sets *out for a stored session: the identity of its directory's project, which is noted, so that
+ * a search finds what others said about the project of a directory. NULL: none. */
 static bool project_of(struct store *s, const char *session_id, char **out, struct error *e)
 {
     auto_free char *directory = NULL;

@@ -59,7 +59,7 @@ bool space_expire(struct store *s, struct memory *m, struct space *space, struct
 /* The identity of the project of a directory: host and path of its Git remote, without user, port
  * and ".git". NULL: it has none. The caller frees. */
 char *space_project(const char *directory);
-/* Of a remote's URL. NULL: it names no host, as a path does. The caller frees. */
+/* The identity by a remote's URL. NULL: it names no host, as a path does. The caller frees. */
 char *space_project_of_remote(const char *url);
 
 struct space_shared {
