@@ -835,6 +835,7 @@ bool import_sink_cut_off(struct import_sink *k, struct error *e)
     if (!k->told)
         return true;
     k->told = &c;
+    k->stamp = 0; /* the rest comes with the next reading */
     return import_end(k, e);
 }
 
