@@ -321,7 +321,7 @@ void app_edited(struct app *app)
         app->draft_at = app->draft_since + DRAFT_MAX_MS;
     if (app->follow_edit)
         app->follow_edit(app);
-    app_touch_now(app, DIRTY_EDITOR | (app->fresh ? DIRTY_BODY : 0)); /* the welcome names keys */
+    app_touch_now(app, DIRTY_EDITOR | (app->import.shown ? DIRTY_BODY : 0)); /* it names keys */
 }
 
 void app_save_draft(struct app *app)
