@@ -125,6 +125,8 @@ void conversation_make_title(struct conversation *c)
         tell_session(c, false);
     else
         tell_fault(c, &e);
+    store_give_back_memory(c->store); /* as after a turn: the answer may be long */
+    mem_return_unused();
 }
 
 /* --- when it happens --- */
