@@ -421,28 +421,51 @@ static void write_line(struct replica *r, const char *json)
     space_line_release(&line);
 }
 
+/* An entry that person1 writes without the program. */
+static void write_entry(const char *id, const char *session)
+{
+    write_line(&replicas[1],
+               support_text("{'entry':'%s','version':1,'kind':'entry','owner':'person1','at':1,"
+                            "'body':'{\\\"id\\\":\\\"%s\\\",\\\"session_id\\\":\\\"%s\\\","
+                            "\\\"turn\\\":0,\\\"role\\\":\\\"user\\\",\\\"created_at\\\":"
+                            "\\\"2026-01-01T00:00:00Z\\\",\\\"content\\\":\\\"evil\\\"}'}",
+                            id, id, session));
+}
+
 TEST(a_member_cannot_overwrite_private_entries_or_forget_those_of_others)
 {
-    struct replica *a = &replicas[0], *b = &replicas[1];
+    struct replica *a = &replicas[0], *b = &replicas[1], *c = &replicas[2];
     char *mine = say(a, "private", "my words", 1000);
     share(a, "s", true);
     char *shared = say(a, "s", "shared words", 2000);
+    assert_ok(sql_exec(a->store, &e,
+                       "INSERT INTO session (id, title, title_set, directory, provider, model,"
+                       " created_ms, updated_ms, messages, turns, last_seq, estimated) VALUES"
+                       " ('s', '', 0, '/', '', '', 1, 1, 1, 1, 1, 0)",
+                       ""),
+              e);
     settle();
-    write_line(
-        b, support_text(
-               "{'entry':'%s','version':1,'kind':'entry','owner':'person1','at':1,"
-               "'body':'{\\\"author\\\":\\\"person1\\\",\\\"entry\\\":{\\\"id\\\":\\\"%s\\\","
-               "\\\"session_id\\\":\\\"private\\\",\\\"turn\\\":0,\\\"role\\\":\\\"user\\\","
-               "\\\"created_at\\\":\\\"2026-01-01T00:00:00Z\\\",\\\"content\\\":\\\"evil\\\"}}'}",
-               mine, mine));
+    write_entry(mine, "private");
+    write_entry("person1-made-up", "s"); /* words in a session that A holds */
     write_line(b, support_text("{'entry':'%s','version':9,'kind':'forget','owner':'person1',"
                                "'at':1}",
                                shared));
     settle();
     expect_export(a, "my words|shared words|");
-    assert_int_equal(a->news.refused, 2);
-    expect_export(&replicas[2],
-                  "shared words|evil|"); /* an entry of person1, with an id like another */
+    assert_int_equal(a->news.refused, 3);
+    /* For others both are entries of person1. */
+    expect_export(c, "shared words|evil|evil|");
+    struct memory_entry entry;
+    memory_check(c->memory->ops->get(c->memory, "person1-made-up", &entry, &e), &e);
+    assert_string_equal(memory_entry_speaker(&entry), "person1");
+    memory_entry_release(&entry);
+    /* So is an entry of A whose text B has changed. */
+    memory_check(b->memory->ops->edit(b->memory, shared, "changed words", &e), &e);
+    settle();
+    memory_check(c->memory->ops->get(c->memory, shared, &entry, &e), &e);
+    assert_string_equal(memory_entry_speaker(&entry), "person1");
+    assert_string_equal(entry.content, "changed words");
+    memory_entry_release(&entry);
 }
 
 /* ---- after any interleaving all replicas are equal ---- */

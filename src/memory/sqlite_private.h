@@ -53,12 +53,12 @@ struct corpus memory_sqlite_corpus(struct store *s);
 #define MEMORY_FOREIGN(column)                                                                     \
     "(SELECT " column                                                                              \
     " FROM space_object AS o JOIN space ON space.number = o.space"                                 \
-    " WHERE o.id = entry.id AND kind = 0 AND author <> person LIMIT 1)"
+    " WHERE o.id = entry.id AND kind = 0 AND owner <> person LIMIT 1)"
 #define MEMORY_ROWS                                                                                \
     "SELECT entry.key, entry.id, id_number, memory_session.id, turn, seq, role, speaker,"          \
     " created_ms, pinned, edited, compaction, content,"                                            \
     " ifnull((SELECT imported FROM session WHERE session.id = memory_session.id), " MEMORY_FOREIGN( \
-        "space.name") "), " MEMORY_FOREIGN("author")                                              \
+        "space.name") "), " MEMORY_FOREIGN("owner")                                              \
     " FROM memory_entry AS entry"                                                                  \
     " CROSS JOIN memory_session ON memory_session.number = entry.session "
 struct memory_row sqlite_row_read(const struct query *q);

@@ -39,10 +39,10 @@ void space_link_close(struct space_link *l)
 bool space_link_sync(struct space_link *l, struct store *s, struct memory *m,
                      const struct wakeup *wakeup, struct space_news *news, struct error *e)
 {
-    enum { GATHER_MOST = 500 };
+    enum { GATHER_MOST = 500, REST_MS = 5 }; /* other connections write between two steps */
     bool more = true;
     while (more)
-        if (!space_gather(s, m, GATHER_MOST, &more, e) || !wakeup_sleep(wakeup, 0))
+        if (!space_gather(s, m, GATHER_MOST, &more, e) || (more && !wakeup_sleep(wakeup, REST_MS)))
             return false;
     do
         if (!space_send(s, &l->space, l->carrier, &more, e))
@@ -51,7 +51,7 @@ bool space_link_sync(struct space_link *l, struct store *s, struct memory *m,
     do
         if (!space_receive(s, m, &l->space, l->carrier, &more, news, e))
             return false;
-    while (more && wakeup_sleep(wakeup, 0));
+    while (more && wakeup_sleep(wakeup, REST_MS));
     return more || space_note_read(s, &l->space, l->carrier, e);
 }
 

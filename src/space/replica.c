@@ -21,7 +21,9 @@ enum space_state_of {
 };
 
 /* A push and a pull: bytes of bodies. */
-enum { SEND_BYTES = 4 << 20, RECEIVE_BYTES = 4 << 20, SEND_LINES = 2000 };
+enum { SEND_BYTES = 4 << 20, SEND_LINES = 2000 };
+/* A turn waits for the transaction that applies a pull. */
+enum { RECEIVE_BYTES = 512 << 10 };
 
 /* An object as a space knows it. */
 struct object {
@@ -86,9 +88,8 @@ static int64_t entry_digest(const struct memory_entry *entry)
 
 /* ---- bodies ---- */
 
-/* The body of an entry: {"author","entry"}. How the entry came into a memory is no part of it. The
- * caller frees. */
-static char *entry_body(const struct memory_entry *entry, const char *author)
+/* The body of an entry. How the entry came into a memory is no part of it. The caller frees. */
+static char *entry_body(const struct memory_entry *entry)
 {
     struct buf body = BUF_INIT;
     struct json_out o = {.buf = &body};
@@ -97,33 +98,26 @@ static char *entry_body(const struct memory_entry *entry, const char *author)
     plain.origin = MEMORY_IMPORTED;
     plain.from = plain.author = NULL;
     plain.content = content ? content : (char *)"[secret]";
-    json_out_open(&o, '{');
-    json_out_member(&o, "author", author);
-    json_out_name(&o, "entry");
     shape_write(&memory_entry_shape, &plain, &o);
-    json_out_close(&o, '}');
     return buf_take(&body);
 }
 
 /* False when the body is no entry with this id. */
-static bool read_body(const struct space_line *line, struct memory_entry *out, char **author)
+static bool read_body(const struct space_line *line, struct memory_entry *out)
 {
     struct error ignored;
     AUTO(json_free_local)
     struct json *v = json_parse_foreign(line->body.data, line->body.len, &ignored);
-    const char *name = json_get_string(v, "author");
-    if (!v || !name || !*name || strlen(name) > SPACE_NAME_BYTES ||
-        !memory_entry_read(json_get(v, "entry"), out, &ignored))
+    if (!v || !memory_entry_read(v, out, &ignored))
         return false;
-    auto_free char *content = content_clean(out->content);
+    char *content = content_clean(out->content);
     if (!out->id || out->id_is_number || strcmp(out->id, line->entry) != 0 || !content) {
+        free(content);
         memory_entry_release(out);
         return false;
     }
     mem_replace(&out->content, content);
-    content = NULL;
     out->origin = MEMORY_IMPORTED;
-    *author = mem_strdup(name);
     return true;
 }
 
@@ -232,7 +226,7 @@ static bool gather_version(struct gathering *g, const struct space *space, struc
                                 .owner = space->person,
                                 .author = (char *)(uintptr_t)author,
                                 .session = entry->session_id};
-    auto_free char *body = entry_body(entry, author);
+    auto_free char *body = entry_body(entry);
     return gather_session(g->store, space, entry->session_id, &project, e) &&
            enqueue(g->store, space, next.version, SPACE_ENTRY, entry->id, project, body, e) &&
            object_write(g->store, space->number, SPACE_ENTRY, entry->id, &next, e);
@@ -281,8 +275,7 @@ static bool gather_item_for(struct gathering *g, const struct space *space,
                                     .owner = space->person,
                                     .author = (char *)(uintptr_t)author,
                                     .session = item->id};
-        json_out_pack(&out, "{author:s kind:s text:s}", author, learned_kind_word(item->kind),
-                      item->text);
+        json_out_pack(&out, "{kind:s text:s}", learned_kind_word(item->kind), item->text);
         ok = enqueue(g->store, space, next.version, SPACE_LEARNED, item->id, project, body.data,
                      e) &&
              object_write(g->store, space->number, SPACE_LEARNED, item->id, &next, e);
@@ -317,9 +310,11 @@ static bool gather_item(struct gathering *g, const char *id, struct error *e)
 /* Entries of a session went. */
 static bool gather_shrunk(struct gathering *g, const char *session_id, struct error *e)
 {
-    bool any;
-    if (!sql_any(g->store, &any, e, "SELECT 1 FROM space_object WHERE session = ?", "t",
-                 session_id))
+    bool any, ok = sql_any(g->store, &any, e, "SELECT 1 FROM space_object WHERE session = ?", "t",
+                           session_id);
+    for (size_t i = 0; i < g->spaces->items.len && ok && !any; i++)
+        ok = space_shares(g->store, g->spaces->items.items[i].number, session_id, &any, e);
+    if (!ok)
         return false;
     if (any)
         note_session(&g->shrunk, session_id);
@@ -567,13 +562,22 @@ static bool receive_share(struct receiving *r, const struct space_line *line, st
     return ok;
 }
 
-/* Whether an entry that the space does not know may take its id: it is not that of a private entry
- * with another text, which a member could overwrite. */
-static bool may_come(struct receiving *r, const struct memory_entry *entry, bool *out,
-                     struct error *e)
+/* Whether an entry that the space does not know may come: another person has nothing to add to a
+ * session of this machine, and its id is not that of a private entry with another text, which a
+ * member could overwrite. */
+static bool may_come(struct receiving *r, const struct memory_entry *entry, const char *owner,
+                     bool *out, struct error *e)
 {
     struct memory_entry mine;
     struct error missing;
+    bool own_session = false;
+    if (strcmp(owner, r->space->person) != 0 &&
+        !sql_any(r->store, &own_session, e, "SELECT 1 FROM session WHERE id = ?", "t",
+                 entry->session_id))
+        return false;
+    *out = !own_session;
+    if (own_session)
+        return true;
     if (!r->memory->ops->get(r->memory, entry->id, &mine, &missing)) {
         *out = true;
         return missing.code == ERR_MEMORY_NOT_FOUND || err_set(e, missing.code, "%s", missing.text);
@@ -584,20 +588,36 @@ static bool may_come(struct receiving *r, const struct memory_entry *entry, bool
     return true;
 }
 
+/* An entry that was emptied tells its author, whose forget follows: a version of another person may
+ * have come before. */
+static bool receive_erased(struct receiving *r, const struct space_line *line, struct error *e)
+{
+    struct object o;
+    if (line->version != 1)
+        return true;
+    if (!object_read(r->store, r->space->number, SPACE_ENTRY, line->entry, &o, e))
+        return false;
+    struct object next = o;
+    next.author = line->owner;
+    if (!o.known)
+        next.owner = line->owner; /* of no version yet */
+    bool ok = (o.known && strcmp(o.author, line->owner) == 0) ||
+              object_write(r->store, r->space->number, SPACE_ENTRY, line->entry, &next, e);
+    object_release(&o);
+    return ok;
+}
+
 static bool receive_entry(struct receiving *r, const struct space_line *line, struct error *e)
 {
     struct memory_entry entry = {0};
     struct object o = {0};
-    auto_free char *author = NULL;
     bool ok = true, fits = true;
-    if (line->body.len == 0) /* it was erased; the line that says so follows */
-        return true;
-    if (!read_body(line, &entry, &author)) {
+    if (line->body.len == 0)
+        return receive_erased(r, line, e);
+    if (!read_body(line, &entry)) {
         r->news->skipped++;
         return true;
     }
-    /* The first version names its writer; later ones are believed until it comes. */
-    const char *by = line->version == 1 ? line->owner : author;
     ok = object_read(r->store, r->space->number, SPACE_ENTRY, line->entry, &o, e);
     if (ok && o.state == OBJECT_FORGOTTEN && !o.session[0] && line->version == 1 &&
         strcmp(o.author, line->owner) != 0) {
@@ -609,7 +629,7 @@ static bool receive_entry(struct receiving *r, const struct space_line *line, st
         }
     }
     if (ok && !o.known)
-        ok = may_come(r, &entry, &fits, e);
+        ok = may_come(r, &entry, line->owner, &fits, e);
     fits = fits && (!o.known || !o.session[0] || strcmp(o.session, entry.session_id) == 0);
     r->news->refused += ok && !fits;
     bool newer = fits && is_newer(&o, line);
@@ -620,7 +640,9 @@ static bool receive_entry(struct receiving *r, const struct space_line *line, st
                                    .digest = entry_digest(&entry),
                                    .state = o.state,
                                    .owner = line->owner};
-        next.author = line->version == 1 || !o.known ? (char *)(uintptr_t)by : o.author;
+        /* The author wrote the first version, which may come after a later one of another person.
+         */
+        next.author = line->version == 1 || !o.known ? line->owner : o.author;
         next.session = entry.session_id;
         bool shows = newer && o.state == OBJECT_HERE && (!o.known || o.digest != next.digest);
         ok = object_write(r->store, r->space->number, SPACE_ENTRY, line->entry, &next, e);
@@ -661,18 +683,18 @@ static bool receive_item(struct receiving *r, const struct space_line *line, str
         .scope = LEARNED_PROJECT, .state = LEARNED_CANDIDATE, .origin = LEARNED_SHARED};
     AUTO(json_free_local)
     struct json *v = json_parse_foreign(line->body.data, line->body.len, &ignored);
-    const char *text = json_get_string(v, "text"), *by = json_get_string(v, "author");
+    const char *text = json_get_string(v, "text");
     if (line->body.len == 0)
         return true;
-    if (!text || strlen(text) > LEARNED_TEXT_BYTES || !by || !line->project ||
+    if (!text || strlen(text) > LEARNED_TEXT_BYTES || !line->project ||
         !kind_of(json_get_string(v, "kind"), &item.kind)) {
         r->news->skipped++;
         return true;
     }
     if (!object_read(r->store, r->space->number, SPACE_LEARNED, line->entry, &o, e))
         return false;
-    bool mine = strcmp(line->version == 1 ? line->owner : by, r->space->person) == 0;
-    bool ok = true;
+    const char *by = o.known ? o.author : line->owner;
+    bool ok = true, mine = strcmp(by, r->space->person) == 0;
     if (is_newer(&o, line) && (!o.known || o.state == OBJECT_HERE)) {
         AUTO(learned_item_release) struct learned_item kept = {.id = NULL};
         enum learned_added how = LEARNED_IS_KNOWN;
@@ -691,7 +713,7 @@ static bool receive_item(struct receiving *r, const struct space_line *line, str
         const struct object next = {.version = root || mine ? line->version : 0,
                                     .digest = digest_of(text),
                                     .owner = line->owner,
-                                    .author = (char *)(uintptr_t)(o.known ? o.author : by),
+                                    .author = (char *)(uintptr_t)by,
                                     .session = how == LEARNED_IS_NEW ? kept.id : (char *)""};
         /* An earlier version that still waits makes way. */
         ok = ok &&
@@ -714,6 +736,10 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
     AUTO(buf_release) struct buf cursor = BUF_INIT;
     struct receiving r = {.store = s, .memory = m, .space = space, .news = news};
     bool began;
+    /* Another connection asks for a new reading, for learned items of a project that came. */
+    if (!sql_number(s, &space->kinds, e, "SELECT kinds FROM space WHERE number = ?", "i",
+                    space->number))
+        return false;
     /* A newer program knows kinds that this cursor has passed over, a newer ring may open lines. */
     int64_t epoch = space->ring ? key_ring_epoch(space->ring) : 0, locked = space->locked;
     bool anew = space->kinds < SPACE_KINDS || (locked >= 0 && locked < epoch);
@@ -740,7 +766,7 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
         if (opened == LINE_LOCKED && locked < 0)
             locked = epoch;
         news->skipped += opened == LINE_FORGED;
-        if (opened != LINE_OPENED)
+        if (opened != LINE_OPENED && opened != LINE_ERASED)
             continue;
         ok = line->kind == SPACE_ENTRY    ? receive_entry(&r, line, e)
              : line->kind == SPACE_FORGET ? receive_forget(&r, line, e)
@@ -748,15 +774,23 @@ bool space_receive(struct store *s, struct memory *m, struct space *space, struc
                                           : receive_item(&r, line, e);
     }
     ok = ok && put_entries(&r, e);
+    static const char moved_sql[] =
+        "UPDATE space SET cursor = ?2, kinds = ?3, locked = ?4 WHERE number = ?1";
+    bool erases = r.forgotten.len > 0 && c->ops->each_erases;
     ok = place_anew(m, &r.shrunk, ok, e) &&
-         (r.forgotten.len == 0 || !c->ops->each_erases ||
-          c->ops->erase(c, r.forgotten.items, r.forgotten.len, e)) &&
-         sql_exec(s, e, "UPDATE space SET cursor = ?2, kinds = ?3, locked = ?4 WHERE number = ?1",
-                  "itii", space->number, cursor.data, (int64_t)SPACE_KINDS, locked);
+         (erases || sql_exec(s, e, moved_sql, "itii", space->number, cursor.data,
+                             (int64_t)SPACE_KINDS, locked));
     put_entries(&r, NULL);
     vec_release(&r.entries);
+    ok = store_leave(s, began, ok, e);
+    /* Files are not written within the transaction. If this stops here, the lines are read again.
+     */
+    if (ok && erases)
+        ok = c->ops->erase(c, r.forgotten.items, r.forgotten.len, e) &&
+             sql_exec(s, e, moved_sql, "itii", space->number, cursor.data, (int64_t)SPACE_KINDS,
+                      locked);
     vec_release(&r.forgotten);
-    if (!store_leave(s, began, ok, e))
+    if (!ok)
         return false;
     mem_replace(&space->cursor, buf_take(&cursor));
     space->kinds = SPACE_KINDS;
