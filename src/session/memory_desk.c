@@ -48,6 +48,7 @@ struct memory_desk {
     pthread_mutex_t lock;
     struct text_list left; /* under the lock: sessions of a store without locks that were left and
                               are not followed yet */
+    char *taken;           /* under the lock: of these the one that has_left() found last */
 
     /* The thread's own. */
     struct operation_context context;
@@ -222,6 +223,19 @@ static bool follow_next(struct memory_desk *d, bool *more, struct error *e)
     return memory_follow_next(&d->follow, more, &d->work.idle_in_ms, e);
 }
 
+/* The session that has_left() found is followed. */
+static void forget_left(struct memory_desk *d)
+{
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = d->left.items.len; d->taken && i > 0; i--)
+        if (strcmp(d->left.items.items[i - 1], d->taken) == 0) {
+            free(d->left.items.items[i - 1]);
+            vec_remove(&d->left.items, i - 1, 1);
+        }
+    mem_replace(&d->taken, NULL);
+    pthread_mutex_unlock(&d->lock);
+}
+
 static int follow_some(void *desk, const struct wakeup *wakeup)
 {
     struct memory_desk *d = desk;
@@ -231,6 +245,8 @@ static int follow_some(void *desk, const struct wakeup *wakeup)
         return follow_last(d);
     if (!take_step(d, follow_next, following, &more, &next))
         return next;
+    if (more)
+        forget_left(d);
     /* Tell the progress of older sessions. */
     struct memory_backlog_count count;
     struct error e;
@@ -292,18 +308,17 @@ static const struct chore memory_chores[MEMORY_CHORES] = {
 
 /* --- the desk --------------------------------------------------------------------------------- */
 
-/* Removes the session from the list, so that it is followed once. */
+/* The session stays in the list until it was followed: a step may fail, or only ask when the next
+ * one is due. */
 static bool has_left(void *desk, const char *session_id)
 {
     struct memory_desk *d = desk;
     bool found = false;
     pthread_mutex_lock(&d->lock);
-    for (size_t i = d->left.items.len; i > 0; i--)
-        if (strcmp(d->left.items.items[i - 1], session_id) == 0) {
-            free(d->left.items.items[i - 1]);
-            vec_remove(&d->left.items, i - 1, 1);
-            found = true;
-        }
+    for (size_t i = 0; i < d->left.items.len && !found; i++)
+        found = strcmp(d->left.items.items[i], session_id) == 0;
+    if (found)
+        mem_replace(&d->taken, mem_strdup(session_id));
     pthread_mutex_unlock(&d->lock);
     return found;
 }
@@ -393,6 +408,7 @@ void memory_desk_free(struct memory_desk *d)
     desk_release(&d->desk);
     pthread_mutex_destroy(&d->lock);
     vec_free_each(&d->left.items);
+    free(d->taken);
     free(d->project);
     free(d);
 }
