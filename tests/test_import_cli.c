@@ -8,6 +8,7 @@
 #include "tests/program.h"
 #include "tests/suite.h"
 
+NEEDS(capability_store() && capability_memory());
 FIXTURE(support_setup, support_teardown);
 
 enum { PATIENCE_MS = 20000 };
@@ -51,8 +52,6 @@ static struct support_child start_watch(void)
 /* One of two dies at any time; the other takes over. */
 TEST(test_watch_reads_what_comes_and_nothing_twice)
 {
-    if (!capability_store() || !capability_memory())
-        skip();
     write_turn(1);
     struct support_child first = start_watch();
     expect_word("kiwi1");

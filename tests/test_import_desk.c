@@ -1,12 +1,14 @@
 /* Histories of other agents, read by an engine: beside its other requests, and stopped. */
 #include "base/buf.h"
 #include "base/paths.h"
+#include "session/capability.h"
 #include "session/import_operations.h"
 #include "session/memory_operations.h"
 #include "store/sql.h"
 #include "tests/suite.h"
 #include "tests/surface.h"
 
+NEEDS(capability_store());
 FIXTURE(surface_setup, surface_teardown);
 
 static struct error e;

@@ -541,6 +541,8 @@ static bool receive_share(struct receiving *r, const struct space_line *line, st
     AUTO(json_free_local)
     struct json *v = json_parse_foreign(line->body.data, line->body.len, &ignored);
     const char *title = json_get_string(v, "title"), *project = json_get_string(v, "project");
+    if (line->body.len == 0) /* it was erased; the line that says so follows */
+        return true;
     if (!object_read(r->store, r->space->number, SPACE_SHARE, line->entry, &o, e))
         return false;
     bool ok = true;
