@@ -114,6 +114,8 @@ bool space_add(struct store *s, struct space *space, struct error *e)
                  space_role_names.words[space->role], (int64_t)space->sealed, (int64_t)space->form,
                  (int64_t)SPACE_KINDS, (int64_t)space->lease_days, space->command);
     space->number = sqlite3_last_insert_rowid(s->db);
+    mem_replace(&space->cursor, mem_strdup(""));
+    space->kinds = SPACE_KINDS;
     space->locked = -1;
     return ok;
 }

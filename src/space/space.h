@@ -45,7 +45,7 @@ bool spaces_read(struct store *s, struct spaces *out, struct error *e); /* by na
 bool spaces_any(struct store *s); /* false also when the store cannot tell */
 /* By name; NULL: the only one. USAGE when there is none, or several. */
 bool space_find(struct store *s, const char *name, struct space *out, struct error *e);
-/* Sets space->number. USAGE for a name or a space that is there already. */
+/* Sets number, cursor and kinds of it. USAGE for a name or a space that is there already. */
 bool space_add(struct store *s, struct space *space, struct error *e);
 /* Ends the membership of this machine. `erase`: what others wrote goes, too. */
 bool space_leave(struct store *s, struct memory *m, const struct space *space, bool erase,
