@@ -470,8 +470,9 @@ static bool add_samples(struct store *s, const char *session_id, struct text_lis
 {
     enum { SAMPLES = 10, SAMPLE_BYTES = 200 };
     struct query q = sql_query(s, e,
-                               "SELECT substr(content, 1, ?3) FROM memory_entry WHERE session ="
-                               " (SELECT number FROM memory_session WHERE id = ?1)"
+                               "SELECT substr(content, 1, ?3) FROM memory_entry WHERE key BETWEEN"
+                               " (SELECT number << 24 FROM memory_session WHERE id = ?1) AND"
+                               " (SELECT number << 24 | 0xffffff FROM memory_session WHERE id = ?1)"
                                " ORDER BY key DESC LIMIT ?2",
                                "tii", session_id, (int64_t)(SAMPLES - (int)out->items.len),
                                (int64_t)SAMPLE_BYTES);
@@ -511,14 +512,17 @@ bool space_share(struct store *s, const struct space *space, const char *kind, c
             ok = take_back(s, space, session, &out->entries, e);
             continue;
         }
-        ok = sql_exec(s, e,
-                      "INSERT OR IGNORE INTO space_changed (kind, id) SELECT 0, id FROM"
-                      " memory_entry WHERE session = (SELECT number FROM memory_session"
-                      " WHERE id = ?) ORDER BY key",
-                      "t", session) &&
+        ok = sql_exec(
+                 s, e,
+                 "INSERT OR IGNORE INTO space_changed (kind, id) SELECT 0, id FROM"
+                 " memory_entry WHERE key BETWEEN"
+                 " (SELECT number << 24 FROM memory_session WHERE id = ?1) AND"
+                 " (SELECT number << 24 | 0xffffff FROM memory_session WHERE id = ?1) ORDER BY key",
+                 "t", session) &&
              sql_number(s, &out->entries, e,
-                        "SELECT ?2 + count(*) FROM memory_entry WHERE session ="
-                        " (SELECT number FROM memory_session WHERE id = ?1)",
+                        "SELECT ?2 + count(*) FROM memory_entry WHERE key BETWEEN"
+                        " (SELECT number << 24 FROM memory_session WHERE id = ?1) AND"
+                        " (SELECT number << 24 | 0xffffff FROM memory_session WHERE id = ?1)",
                         "ti", session, out->entries);
     }
     vec_free_each(&sessions.items);
